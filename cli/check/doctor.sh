@@ -4,6 +4,7 @@
 set -f
 unset librtl self subscribers mode source no_rocm works ran ended refused losses processes file \
 	probe_hangs probe_signal probe_status hsa_path hsa_error hsa_build hsa_status tool_loaded register_path gpus gpu_names spool \
+	hip8_path hip8_version source8_asked source8_asked_how source8_left source8_left_how \
 	hip7_path hip7_version source7_asked source7_asked_how source7_left source7_left_how \
 	hip6_path hip6_version source6_asked source6_asked_how source6_left source6_left_how \
 	hip5_path hip5_version source5_asked source5_asked_how source5_left source5_left_how
@@ -183,13 +184,13 @@ judge_runtime() {
 	judge_probe
 	judge_hsa
 	hips=0 hip_version='' sources=''
-	for n in 7 6 5; do
+	for n in 8 7 6 5; do
 		eval "[ \"\$hip${n}_path\" ] || continue
 			judge_hip \"\$hip${n}_path\" \"\${hip${n}_version:-0}\" \"\$source${n}_asked\" \"\$source${n}_asked_how\" \
 				\"\$source${n}_left\" \"\$source${n}_left_how\""
 	done
 	if [ $hips = 0 ]; then
-		warn hip_runtime "the loader finds no HIP runtime: libamdhip64.so.5, .6 or .7" \
+		warn hip_runtime "the loader finds no HIP runtime: libamdhip64.so.5 to .8" \
 			"install it (hip-runtime-amd, libamdhip64), unless programs bring their own"
 	elif [ $hips != 1 ]; then
 		warn hip_runtime "the loader finds $hips versions of HIP" "see by \`ldd PROGRAM\` which one it takes"

@@ -99,7 +99,8 @@ class Case(unittest.TestCase):
 
 class Test(Case):
     SCRIPT = "test"
-    COMMANDS = ("scripts/setup", "scripts/lint", "tests/rocm7/fetch", "bin/cmake", "bin/ctest")
+    COMMANDS = ("scripts/setup", "scripts/lint", "tests/rocm6/fetch", "tests/rocm7/fetch", "bin/cmake",
+                "bin/ctest")
 
     def check(self, done, status, last):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -113,10 +114,10 @@ class Test(Case):
 
     def test_all_is_well__counted(self):
         done = self.run_script()
-        self.check(done, 0, "18 passed, 0 failed, 4 skipped")
+        self.check(done, 0, "21 passed, 0 failed, 5 skipped")
         rows = self.rows(done)
         self.assertEqual(rows["tests"], ("passed", "3 passed, 0 failed, 1 skipped"))
-        self.assertEqual(len(rows), 10, done.stdout)
+        self.assertEqual(len(rows), 11, done.stdout)
         self.assertIn("\n  tests: odd\n", done.stdout)
         self.assertIn("\n  tests on ROCm 7: odd\n", done.stdout)
         for part in ("test_part: 'no room here'", "test_told: 'nor there'", "test_c__odd__done"):
@@ -125,7 +126,7 @@ class Test(Case):
 
     def test_a_test_fails__the_rest_runs_and_it_is_shown(self):
         done = self.run_script(bad="dev --no-tests=error")
-        self.check(done, 1, "16 passed, 2 failed, 4 skipped")
+        self.check(done, 1, "18 passed, 3 failed, 5 skipped")
         self.assertEqual(self.rows(done)["tests"], ("FAILED", "2 passed, 1 failed, 1 skipped"))
         self.assertEqual(self.rows(done)["tests (TSan)"][0], "passed")
         self.assertIn("words of the bad one\n", done.stdout)
@@ -136,7 +137,7 @@ class Test(Case):
 
     def test_a_build_fails__its_tests_are_skipped_and_said_so(self):
         done = self.run_script(fail="asan-ubsan")
-        self.check(done, 1, "14 passed, 1 failed, 4 skipped")
+        self.check(done, 1, "17 passed, 1 failed, 5 skipped")
         rows = self.rows(done)
         self.assertEqual(rows["build (ASan, UBSan)"][0], "FAILED")
         self.assertEqual(rows["tests (ASan, UBSan)"],
@@ -144,26 +145,28 @@ class Test(Case):
         self.assertEqual(rows["tests (TSan)"][0], "passed")
         self.assertIn("asan-ubsan went wrong\n", done.stdout)
 
-    def test_no_rocm7__skipped_with_the_reason(self):
+    def test_no_rocm__skipped_with_the_reason(self):
         done = self.run_script("quick", fail="fetch")
-        self.check(done, 0, "6 passed, 0 failed, 3 skipped")
-        self.assertEqual(self.rows(done)["tests on ROCm 7"], ("skipped", "fetch went wrong"))
-        self.assertNotIn("-L rocm7", self.log())
+        self.check(done, 0, "6 passed, 0 failed, 4 skipped")
+        for rocm in "67":
+            self.assertEqual(self.rows(done)["tests on ROCm " + rocm], ("skipped", "fetch went wrong"))
+            self.assertNotIn("-L rocm" + rocm, self.log())
 
     def test_quick__neither_clang_nor_sanitizers(self):
         done = self.run_script("quick")
-        self.check(done, 0, "9 passed, 0 failed, 3 skipped")
+        self.check(done, 0, "12 passed, 0 failed, 4 skipped")
         for word in ("clang", "asan", "tsan"):
             self.assertNotIn(word, self.log())
-        self.assertIn(" -LE rocm7|stress|slow\n", self.log())
-        self.assertIn(" -L rocm7 -LE stress|slow ", self.log())
+        self.assertIn(" -LE rocm6|rocm7|stress|slow\n", self.log())
+        for rocm in "67":
+            self.assertIn(f" -L rocm{rocm} -LE stress|slow ", self.log())
         self.assertEqual(self.rows(done)["clang, sanitizers, slow"],
                          ("skipped", "not asked for (quick)"))
 
     def test_style_cannot_be_looked_at__skipped_with_the_reason(self):
         self.command("scripts/lint", "#!/bin/sh\necho there is no clang-format here >&2\nexit 77\n")
         done = self.run_script("quick")
-        self.check(done, 0, "8 passed, 0 failed, 4 skipped")
+        self.check(done, 0, "11 passed, 0 failed, 5 skipped")
         self.assertEqual(self.rows(done)["style"], ("skipped", "there is no clang-format here"))
         self.assertIn("\n  style: there is no clang-format here\n", done.stdout)
 

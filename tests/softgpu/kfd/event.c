@@ -12,22 +12,24 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../clock.h"
 #include "../engine.h"
-#include "kmt.h"
+#include "kfd.h"
 
 #define EVENTS_MAX 8192u
 #define FEW_EVENTS 64u
+#define NS_PER_MS  UINT64_C(1000000)
 /* Longest sleep; then a wait succeeds without an event, as ROCr expects: it looks at its signals
  * again. All queues of a process have one event that resets itself, and two that are destroyed at
  * once can miss it, with the real driver too: who looks at its signal before the event is set, and
  * sleeps after another has been woken by it and reset it, would sleep for ever. */
 #define SLEEP_MOST_NS UINT64_C(1000000000)
+/* Not 0: then the thunk tells programs no mailbox. */
+#define PAGE_OFFSET (UINT64_C(1) << 62)
 
 struct event {
 	_Atomic bool used, set, manual;
@@ -38,14 +40,13 @@ struct event {
 };
 
 static struct event events[EVENTS_MAX];
-static uint64_t *mailboxes; /* one for each event */
 static _Atomic uint32_t joint_futex;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id = 1;
 static _Atomic uint32_t fault_node;
 static _Atomic uint64_t fault_address;
 
-void kmt_events_reset(void)
+void kfd_events_reset(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	memset(events, 0, sizeof(events));
@@ -58,7 +59,7 @@ static void futex_wake_all(_Atomic uint32_t *futex)
 	syscall(SYS_futex, futex, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-void kmt_event_set(uint32_t id)
+void kfd_event_set(uint32_t id)
 {
 	struct event *e;
 
@@ -75,13 +76,13 @@ void kmt_event_set(uint32_t id)
 	}
 }
 
-void kmt_memory_fault(uint32_t node, uint64_t address)
+void kfd_memory_fault(uint32_t node, uint64_t address)
 {
 	atomic_store(&fault_address, address);
 	atomic_store(&fault_node, node);
 	for (uint32_t i = 1; i < EVENTS_MAX; i++)
-		if (events[i].used && events[i].type == HSA_EVENTTYPE_MEMORY)
-			kmt_event_set(i);
+		if (events[i].used && events[i].type == KFD_IOC_EVENT_MEMORY)
+			kfd_event_set(i);
 }
 
 /* Under the lock. 0: there are no more. */
@@ -97,80 +98,46 @@ static uint32_t free_id(void)
 	return 0;
 }
 
-static bool make_mailboxes(void)
+int kfd_event_create(struct kfd_ioctl_create_event_args *args)
 {
-	if (!mailboxes)
-		mailboxes = kmt_pages_map(EVENTS_MAX * sizeof(*mailboxes), KMT_PAGE_BYTES, -1);
-	return mailboxes;
-}
+	uint32_t id;
 
-KMT_EXPORT HSAKMT_STATUS hsaKmtCreateEvent(HsaEventDescriptor *descriptor, bool manual, bool set,
-					   HsaEvent **out)
-{
-	HsaEvent *event = calloc(1, sizeof(*event));
-	uint32_t id = 0;
-
-	if (!event)
-		return HSAKMT_STATUS_NO_MEMORY;
 	pthread_mutex_lock(&lock);
-	if (make_mailboxes())
-		id = free_id();
+	id = free_id();
 	if (id) {
-		events[id].manual = manual;
-		events[id].type = descriptor->EventType;
-		events[id].set = set;
+		events[id].manual = !args->auto_reset;
+		events[id].type = args->event_type;
+		events[id].set = false;
 		events[id].used = true;
 	}
 	pthread_mutex_unlock(&lock);
-	if (!id) {
-		KMT_TRACE("out of events");
-		free(event);
-		return HSAKMT_STATUS_ERROR;
-	}
-	event->EventId = id;
-	event->EventData.EventType = descriptor->EventType;
-	event->EventData.HWData1 = id;
-	event->EventData.HWData2 = (uintptr_t)&mailboxes[id];
-	event->EventData.HWData3 = id;
-	event->EventData.EventData.SyncVar = descriptor->SyncVar;
-	*out = event;
-	return HSAKMT_STATUS_SUCCESS;
+	if (!id)
+		return ENOSPC;
+	args->event_id = args->event_trigger_data = args->event_slot_index = id;
+	args->event_page_offset = PAGE_OFFSET;
+	return 0;
 }
 
-KMT_EXPORT HSAKMT_STATUS hsaKmtDestroyEvent(HsaEvent *event)
+int kfd_event_destroy(uint32_t id)
 {
-	if (!event)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	kmt_event_set(event->EventId); /* releases whoever still waits for it */
-	events[event->EventId].used = false;
-	free(event);
-	return HSAKMT_STATUS_SUCCESS;
+	if (id >= EVENTS_MAX)
+		return EINVAL;
+	kfd_event_set(id); /* releases whoever still waits for it */
+	events[id].used = false;
+	return 0;
 }
 
-KMT_EXPORT HSAKMT_STATUS hsaKmtSetEvent(HsaEvent *event)
+int kfd_event_reset(uint32_t id)
 {
-	if (!event)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	kmt_event_set(event->EventId);
-	return HSAKMT_STATUS_SUCCESS;
+	if (id >= EVENTS_MAX)
+		return EINVAL;
+	atomic_store(&events[id].set, false);
+	return 0;
 }
 
-KMT_EXPORT HSAKMT_STATUS hsaKmtResetEvent(HsaEvent *event)
-{
-	if (!event)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	atomic_store(&events[event->EventId].set, false);
-	return HSAKMT_STATUS_SUCCESS;
-}
-
-KMT_EXPORT HSAKMT_STATUS hsaKmtQueryEventState(HsaEvent *event)
-{
-	return event ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_INVALID_HANDLE;
-}
-
-/* One call of hsaKmtWaitOnMultipleEvents(). */
+/* One call of kfd_events_wait(). */
 struct wait {
-	HsaEvent **events;
+	struct kfd_event_data *events;
 	uint32_t *seen; /* times_set of each when the wait began */
 	uint32_t count;
 	bool all;
@@ -179,7 +146,7 @@ struct wait {
 
 static struct event *waited_for(const struct wait *w, uint32_t i)
 {
-	return &events[w->events[i]->EventId];
+	return &events[w->events[i].event_id % EVENTS_MAX];
 }
 
 /* Like the driver, setting an event that resets itself wakes all that wait for it. */
@@ -205,14 +172,13 @@ static void wait_begin(const struct wait *w)
 	}
 }
 
-static void describe_fault(HsaEvent *event)
+static void describe_fault(struct kfd_event_data *event)
 {
-	HsaMemoryAccessFault *f = &event->EventData.EventData.MemoryAccessFault;
-
-	f->NodeId = fault_node;
-	f->VirtualAddress = fault_address;
-	f->Failure.NotPresent = 1;
-	f->Flags = HSA_EVENTID_MEMORY_FATAL_PROCESS;
+	event->memory_exception_data = (struct kfd_hsa_memory_exception_data){
+		.failure = {.NotPresent = 1},
+		.va = fault_address,
+		.gpu_id = KFD_FIRST_GPU_ID + fault_node - 1,
+	};
 }
 
 static void wait_end(const struct wait *w, bool ready)
@@ -225,8 +191,8 @@ static void wait_end(const struct wait *w, bool ready)
 			continue;
 		if (!e->manual)
 			atomic_store(&e->set, false);
-		if (e->type == HSA_EVENTTYPE_MEMORY && fault_node)
-			describe_fault(w->events[i]);
+		if (e->type == KFD_IOC_EVENT_MEMORY && fault_node)
+			describe_fault(&w->events[i]);
 	}
 }
 
@@ -251,35 +217,28 @@ static bool wait_sleep(const struct wait *w)
 	}
 }
 
-KMT_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 count, bool all,
-						    HSAuint32 ms)
+int kfd_events_wait(struct kfd_ioctl_wait_events_args *args)
 {
+	const bool is_long = args->timeout * NS_PER_MS > SLEEP_MOST_NS;
 	uint32_t few[FEW_EVENTS];
-	struct wait w = {list, few, count, all, 0};
-	uint64_t now_ns;
-	bool ready, timed_out = false;
+	struct wait w = {
+		.events = (struct kfd_event_data *)(uintptr_t)args->events_ptr,
+		.seen = few,
+		.count = args->num_events,
+		.all = args->wait_for_all,
+		.end_ns = sg_now_ns() + (is_long ? SLEEP_MOST_NS : args->timeout * NS_PER_MS),
+	};
+	bool ready;
 
-	if (!list)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	if (count > FEW_EVENTS && !(w.seen = malloc(count * sizeof(*w.seen))))
-		return HSAKMT_STATUS_NO_MEMORY;
-	now_ns = sg_now_ns();
-	w.end_ns = now_ns + SLEEP_MOST_NS;
-	if (ms * UINT64_C(1000000) <= SLEEP_MOST_NS)
-		w.end_ns = now_ns + ms * UINT64_C(1000000);
+	if (w.count > FEW_EVENTS && !(w.seen = malloc(w.count * sizeof(*w.seen))))
+		return ENOMEM;
 	sg_engines_kick(); /* who waits may have rung a doorbell just now */
 	wait_begin(&w);
 	ready = wait_sleep(&w);
 	wait_end(&w, ready);
-	timed_out = !ready && ms * UINT64_C(1000000) <= SLEEP_MOST_NS;
 	if (w.seen != few)
 		free(w.seen);
-	return timed_out ? HSAKMT_STATUS_WAIT_TIMEOUT : HSAKMT_STATUS_SUCCESS;
-}
-
-KMT_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
-{
-	if (!event)
-		return HSAKMT_STATUS_INVALID_HANDLE;
-	return hsaKmtWaitOnMultipleEvents(&event, 1, true, ms);
+	args->wait_result =
+		ready || is_long ? KFD_IOC_WAIT_RESULT_COMPLETE : KFD_IOC_WAIT_RESULT_TIMEOUT;
+	return 0;
 }
