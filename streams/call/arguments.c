@@ -3,6 +3,7 @@
 #include "arguments.h"
 
 #include <rtl/tracepoint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,82 +30,55 @@ static const char *kind_name(uint8_t kind, uint8_t size)
 	}
 }
 
-/* A text that grows. */
-struct growing {
-	char *text;
-	size_t length, size;
-	bool failed; /* there was no memory: it is not whole */
-};
-
-static bool has_room(struct growing *to, size_t bytes)
-{
-	const size_t size = 2 * to->size + bytes + 256;
-	char *larger;
-
-	if (to->length + bytes <= to->size)
-		return true;
-	larger = to->failed ? NULL : realloc(to->text, size);
-	to->failed = !larger;
-	if (larger) {
-		to->text = larger;
-		to->size = size;
-	}
-	return larger;
-}
-
-static void put(struct growing *to, const char *text)
-{
-	const size_t length = strlen(text);
-
-	if (!has_room(to, length + 1))
-		return;
-	memcpy(to->text + to->length, text, length + 1);
-	to->length += length;
-}
-
 /* "ptr:address>address size:u64" */
-static void put_values(struct growing *to, const struct call_signature *signature)
+static void put_values(FILE *to, const struct call_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->count; i++) {
 		const struct call_argument *a = &signature->arguments[i];
 
-		put(to, i ? " " : "");
-		put(to, a->name);
-		put(to, ":");
-		put(to, kind_name(a->kind, a->size));
-		put(to, a->out_kind ? ">" : "");
-		put(to, a->out_kind ? kind_name(a->out_kind, a->out_size) : "");
-		put(to, a->values ? "{" : "");
-		put(to, a->values ? a->values : "");
-		put(to, a->values ? "}" : "");
+		fprintf(to, "%s%s:%s", i ? " " : "", a->name, kind_name(a->kind, a->size));
+		if (a->out_kind)
+			fprintf(to, ">%s", kind_name(a->out_kind, a->out_size));
+		if (a->values)
+			fprintf(to, "{%s}", a->values);
 	}
 }
 
 /* "void **ptr, size_t size" */
-static void put_prototypes(struct growing *to, const struct call_signature *signature,
+static void put_prototypes(FILE *to, const struct call_signature *signature,
 			   const char *const *types)
 {
-	put(to, "");
-	for (uint32_t i = 0; i < signature->count; i++) {
-		put(to, i ? ", " : "");
-		put(to, types[i]);
-		put(to, types[i][strlen(types[i]) - 1] == '*' ? "" : " ");
-		put(to, signature->arguments[i].name);
-	}
+	for (uint32_t i = 0; i < signature->count; i++)
+		fprintf(to, "%s%s%s%s", i ? ", " : "", types[i],
+			types[i][strlen(types[i]) - 1] == '*' ? "" : " ",
+			signature->arguments[i].name);
+}
+
+/* Without memory there is no text, or not all of it: then it is not said. */
+static void set_text(uint64_t uid, const char *key, FILE *file, char *const *text)
+{
+	const bool is_whole = !ferror(file);
+
+	if (!fclose(file) && is_whole)
+		(void)rtl_tracepoint_set(uid, key, *text);
+	free(*text);
 }
 
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid)
 {
-	struct growing text = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
 
-	put_values(&text, signature);
-	if (!text.failed && text.length)
-		(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text.text);
-	text.length = 0;
-	put_prototypes(&text, signature, types);
-	if (!text.failed)
-		(void)rtl_tracepoint_set(uid, "arguments", text.text);
-	free(text.text);
+	if (file && signature->count) {
+		put_values(file, signature);
+		set_text(uid, RTL_VALUES_KEY, file, &text);
+		file = open_memstream(&text, &size);
+	}
+	if (!file)
+		return;
+	put_prototypes(file, signature, types);
+	set_text(uid, "arguments", file, &text);
 }
 
 static inline uint32_t place_of(uint32_t at, uint8_t size)

@@ -78,4 +78,9 @@ void context_queue_is_gone(const hsa_queue_t *queue);
 /* Reads the GPU's memory; the values of counters go to the features. */
 hsa_status_t context_collect(struct context *context);
 
+/* The dispatch of a pool's entry has ended (pool.c). */
+void pool_complete(struct pool_entry *entry);
+/* The dispatch that it was fetched for is not counted: it can be fetched again. */
+void pool_give_back(struct pool_entry *entry);
+
 #endif

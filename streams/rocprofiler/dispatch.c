@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pool.h"
-
 #define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
 #define ROOM_MARGIN  4u /* packets of the ring that the runtime may need */
 #define ROOM_MS      30000

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools of contexts: see pool.h. */
-#include "pool.h"
-
+/*
+ * Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
+ *
+ * Threads: any fetch and flush; the service (service.h) completes. A pool has a lock.
+ */
 #include <stdlib.h>
 #include <time.h>
 

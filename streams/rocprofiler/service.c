@@ -10,7 +10,6 @@
 
 #include "../common/own_thread.h"
 #include "../hsa/harvest/harvest.h"
-#include "pool.h"
 
 #define FINISH_MS      5000
 #define DROP_MS        1000

@@ -201,9 +201,9 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 
 	if (!key)
 		return XPTI_INVALIDARG;
-	metadata_lock(&event->metadata);
+	framework_lock();
 	result = metadata_set(&event->metadata, key->node.id + 1, object);
-	metadata_unlock(&event->metadata);
+	framework_unlock();
 	bridge_metadata(slot, key, object);
 	return result;
 }

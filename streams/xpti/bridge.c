@@ -225,12 +225,12 @@ static void collect(struct items *items, const struct slot *slot)
 	uint32_t count = 0, i;
 
 	/* librtl, which has locks of its own, is asked for names behind this one */
-	metadata_lock(map);
+	framework_lock();
 	for (node = map->first; node && count <= ITEMS_MAX; node = node->next, count++) {
 		pairs[count].key = node->key;
 		pairs[count].value = node->value;
 	}
-	metadata_unlock(map);
+	framework_unlock();
 	for (i = 0; i < count; i++)
 		add_item(items, (struct entry *)(uintptr_t)strings_get(pairs[i].key),
 			 objects_get((uint32_t)pairs[i].value));

@@ -205,12 +205,13 @@ static struct slot *fresh(void)
 	return slot;
 }
 
-static void clean(struct slot *slot)
+/* Under the lock. */
+static void set_free(struct slot *slot)
 {
-	metadata_lock(&slot->event.metadata);
 	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
 	metadata_clear(&slot->event.metadata);
-	metadata_unlock(&slot->event.metadata);
+	slot->next = free_slots;
+	free_slots = slot;
 }
 
 /* As objects of C++. */
@@ -230,6 +231,7 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 
 	if (!key)
 		return NULL;
+	metadata_prepare();
 	framework_lock();
 	slot = free_slots;
 	if (slot)
@@ -282,10 +284,8 @@ struct slot *key_event(struct key *key)
 
 void slot_release(struct slot *slot)
 {
-	clean(slot);
 	framework_lock();
-	slot->next = free_slots;
-	free_slots = slot;
+	set_free(slot);
 	framework_unlock();
 }
 
@@ -297,11 +297,8 @@ void events_reset(void)
 		struct slot *slot =
 			(struct slot *)(void *)chunks[i / CHUNK_SLOTS] + i % CHUNK_SLOTS;
 
-		if (i % CHUNK_SLOTS == 0 || slot->state == SLOT_FREE)
-			continue;
-		clean(slot);
-		slot->next = free_slots;
-		free_slots = slot;
+		if (i % CHUNK_SLOTS && slot->state != SLOT_FREE)
+			set_free(slot);
 	}
 	table_reset(&keys);
 	for (i = 0; i < RECENT; i++)

@@ -73,13 +73,10 @@ struct slot *key_event(struct key *key);
 struct slot *slot_make(struct key *key, enum slot_state state);
 void slot_release(struct slot *slot);
 
-/* Metadata; the map of an event. */
+/* Metadata: the map of an event, under the framework's lock. */
 int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value);
-void metadata_lock(const struct xpti_map *map);
-void metadata_unlock(const struct xpti_map *map);
-/* All of them, so that a fork finds all maps whole. Behind the framework's lock. */
-void metadata_lock_all(void);
-void metadata_unlock_all(void);
+/* Before the first map, and not under a lock: it asks the loader, which a constructor may have to wait for. */
+void metadata_prepare(void);
 void metadata_init(struct xpti_map *map);
 void metadata_clear(struct xpti_map *map);
 

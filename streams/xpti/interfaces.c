@@ -112,9 +112,9 @@ static int32_t metadata_first(void *this, char **key, int32_t *value)
 	struct thread *thread = thread_self();
 	int32_t result;
 
-	metadata_lock(map);
+	framework_lock();
 	result = give_item(thread, map, map->first, key, value);
-	metadata_unlock(map);
+	framework_unlock();
 	return result;
 }
 
@@ -125,12 +125,12 @@ static int32_t metadata_next(void *this, char **key, int32_t *value)
 	const struct xpti_map_node *node = NULL;
 	int32_t result;
 
-	metadata_lock(map);
+	framework_lock();
 	if (thread && thread->walk == map)
 		for (node = map->first; node && node->key != thread->walk_key; node = node->next)
 			;
 	result = give_item(thread, map, node ? node->next : NULL, key, value);
-	metadata_unlock(map);
+	framework_unlock();
 	return result;
 }
 

@@ -4,16 +4,13 @@
  * std::unordered_map that it is to them. So its memory comes from the program's operator new, where
  * it has one.
  *
- * Writers of maps share a few locks, by address. Readers of C++ take none, as with upstream.
+ * Writers of maps hold the framework's lock. Readers of C++ do not, as with upstream.
  */
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "events.h"
-
-#define LOCKS 64u
 
 typedef void *take_fn(size_t size, const void *nothrow);
 typedef void give_fn(void *memory);
@@ -24,16 +21,17 @@ static struct {
 	give_fn *give;
 } cpp;
 
-static int looked; /* release by look, acquire by metadata_lock */
-
-/* dlsym finds the functions of a program that replaces them, and of sanitizers. Not under a lock: a
- * constructor may wait for that while its dlopen has what dlsym waits for. */
-static void look(void)
+/* dlsym finds the functions of a program that replaces them, and of sanitizers. */
+void metadata_prepare(void)
 {
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	void *take = dlsym(RTLD_DEFAULT, "_ZnwmRKSt9nothrow_t");
-	void *give = dlsym(RTLD_DEFAULT, "_ZdlPv");
+	static int looked; /* release, acquire */
+	void *library, *take, *give;
 
+	if (__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
+		return;
+	library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	take = dlsym(RTLD_DEFAULT, "_ZnwmRKSt9nothrow_t");
+	give = dlsym(RTLD_DEFAULT, "_ZdlPv");
 	if ((!take || !give) && library) {
 		take = dlsym(library, "_ZnwmRKSt9nothrow_t");
 		give = dlsym(library, "_ZdlPv");
@@ -61,44 +59,6 @@ static void give_memory(void *memory)
 		give(memory);
 	else
 		free(memory);
-}
-
-static uint8_t locks[LOCKS];
-
-static uint8_t *lock_of(const struct xpti_map *map)
-{
-	return &locks[(uintptr_t)map / sizeof(struct slot) % LOCKS];
-}
-
-static void take_lock(uint8_t *lock)
-{
-	/* acquire: with the release of who had it */
-	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
-		sched_yield();
-}
-
-void metadata_lock(const struct xpti_map *map)
-{
-	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
-		look();
-	take_lock(lock_of(map));
-}
-
-void metadata_unlock(const struct xpti_map *map)
-{
-	__atomic_store_n(lock_of(map), 0, __ATOMIC_RELEASE);
-}
-
-void metadata_lock_all(void)
-{
-	for (uint32_t i = 0; i < LOCKS; i++)
-		take_lock(&locks[i]);
-}
-
-void metadata_unlock_all(void)
-{
-	for (uint32_t i = 0; i < LOCKS; i++)
-		__atomic_store_n(&locks[i], 0, __ATOMIC_RELEASE);
 }
 
 void metadata_init(struct xpti_map *map)

@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "events.h"
-
 __thread struct thread *thread_own __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,23 +27,11 @@ static void thread_ends(void *thread)
 	free(thread);
 }
 
-static void before_fork(void)
-{
-	framework_lock();
-	metadata_lock_all();
-}
-
-static void after_fork(void)
-{
-	metadata_unlock_all();
-	framework_unlock();
-}
-
 /* Before anybody can call us, and take a lock. */
 __attribute__((constructor)) static void begin(void)
 {
 	pthread_key_create(&key, thread_ends);
-	pthread_atfork(before_fork, after_fork, after_fork);
+	pthread_atfork(framework_lock, framework_unlock, framework_unlock);
 }
 
 __attribute__((noinline, cold)) struct thread *thread_make(void)

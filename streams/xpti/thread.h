@@ -3,8 +3,7 @@
  * What each thread keeps for the framework, and the lock that all of its rare paths share.
  *
  * The lock is held for microseconds, and never around a call out of this library but malloc, mmap
- * and functions of librtl that take no subscriber's part. A fork waits for it, and for the locks of
- * metadata, which are taken behind it.
+ * and functions of librtl that take no subscriber's part. A fork waits for it.
  */
 #ifndef STREAMS_XPTI_THREAD_H
 #define STREAMS_XPTI_THREAD_H

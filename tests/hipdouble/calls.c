@@ -30,71 +30,40 @@ static void set_args(struct hip_record *record)
 
 #define CALL(name) case HIP_API_ID_##name
 #define ARGS(name) (&data->args.name)
-#define STREAM(call)                                                                               \
-	CALL(call) : record->stream = (uintptr_t)ARGS(call)->stream;                               \
-	break
-#define ALLOCATION(call, pointer)                                                                  \
-	CALL(call) : record->memory1 = (uintptr_t)ARGS(call)->pointer;                             \
+#define SIZE(call, size_)                                                                          \
+	CALL(call) : record->size = (size_);                                                       \
 	break
 #define COPY(call)                                                                                 \
 	CALL(call) : record->memory1 = (uintptr_t)ARGS(call)->dst;                                 \
 	record->memory2 = (uintptr_t)ARGS(call)->src;                                              \
 	record->size = ARGS(call)->sizeBytes;                                                      \
 	break
-#define COPY_STREAM(call)                                                                          \
-	CALL(call) : record->stream = (uintptr_t)ARGS(call)->stream;                               \
-	record->memory1 = (uintptr_t)ARGS(call)->dst;                                              \
-	record->memory2 = (uintptr_t)ARGS(call)->src;                                              \
-	record->size = ARGS(call)->sizeBytes;                                                      \
-	break
 #define LAUNCH(call, grid, block)                                                                  \
-	CALL(call) : record->stream = (uintptr_t)ARGS(call)->stream;                               \
-	set_grid(record, ARGS(call)->grid, ARGS(call)->block);                                     \
+	CALL(call) : set_grid(record, ARGS(call)->grid, ARGS(call)->block);                        \
 	set_args(record);                                                                          \
 	break
 
+/* What rtl reads. */
 void calls_fill(struct hip_record *record, uint32_t id, const hip_api_data_t *data)
 {
 	switch (id) {
 		LAUNCH(hipLaunchKernel, numBlocks, dimBlocks);
 		LAUNCH(hipExtLaunchKernel, numBlocks, dimBlocks);
 		LAUNCH(hipLaunchCooperativeKernel, gridDim, blockDimX);
-		STREAM(hipModuleLaunchKernel);
-		STREAM(hipModuleLaunchCooperativeKernel);
-		STREAM(hipStreamSynchronize);
-		STREAM(hipStreamWaitEvent);
-		STREAM(hipEventRecord);
 		COPY(hipMemcpy);
 		COPY(hipMemcpyDtoD);
 		COPY(hipMemcpyDtoH);
 		COPY(hipMemcpyHtoD);
-		COPY_STREAM(hipMemcpyAsync);
-		COPY_STREAM(hipMemcpyDtoDAsync);
-		COPY_STREAM(hipMemcpyDtoHAsync);
-		COPY_STREAM(hipMemcpyHtoDAsync);
-		COPY_STREAM(hipMemcpyWithStream);
-		ALLOCATION(hipFree, ptr);
-		ALLOCATION(hipHostFree, ptr);
-		CALL(hipExtModuleLaunchKernel)
-		    : record->stream = (uintptr_t)ARGS(hipExtModuleLaunchKernel)->hStream;
-		break;
-		CALL(hipMemcpy2DAsync) : record->stream = (uintptr_t)ARGS(hipMemcpy2DAsync)->stream;
-		record->memory1 = (uintptr_t)ARGS(hipMemcpy2DAsync)->dst;
-		record->memory2 = (uintptr_t)ARGS(hipMemcpy2DAsync)->src;
-		record->size = ARGS(hipMemcpy2DAsync)->width * ARGS(hipMemcpy2DAsync)->height;
-		break;
-		CALL(hipMemset) : record->memory1 = (uintptr_t)ARGS(hipMemset)->dst;
-		record->size = ARGS(hipMemset)->sizeBytes;
-		break;
-		CALL(hipMemsetAsync) : record->stream = (uintptr_t)ARGS(hipMemsetAsync)->stream;
-		record->memory1 = (uintptr_t)ARGS(hipMemsetAsync)->dst;
-		record->size = ARGS(hipMemsetAsync)->sizeBytes;
-		break;
-		CALL(hipMalloc) : record->size = ARGS(hipMalloc)->size;
-		break;
-		CALL(hipGraphLaunch) : record->stream = (uintptr_t)ARGS(hipGraphLaunch)->stream;
-		record->memory1 = (uintptr_t)ARGS(hipGraphLaunch)->graphExec;
-		break;
+		COPY(hipMemcpyAsync);
+		COPY(hipMemcpyDtoDAsync);
+		COPY(hipMemcpyDtoHAsync);
+		COPY(hipMemcpyHtoDAsync);
+		COPY(hipMemcpyWithStream);
+		SIZE(hipMemset, ARGS(hipMemset)->sizeBytes);
+		SIZE(hipMemsetAsync, ARGS(hipMemsetAsync)->sizeBytes);
+		SIZE(hipMemcpy2DAsync,
+		     ARGS(hipMemcpy2DAsync)->width * ARGS(hipMemcpy2DAsync)->height);
+		SIZE(hipMalloc, ARGS(hipMalloc)->size);
 	default:
 		break;
 	}

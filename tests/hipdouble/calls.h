@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a call's arguments say of its record: stream, memory, size, and the grid of a launch. */
+/* What a call's arguments say of its record: the size, and the grid of a launch. */
 #ifndef HIP_DOUBLE_CALLS_H
 #define HIP_DOUBLE_CALLS_H
 

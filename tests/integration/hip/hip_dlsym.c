@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hip_dlsym HIP [CODE_OBJECT]: uses HIP as Triton and ctypes do: loads the library for itself
+ * hip_dlsym HIP [CODE_OBJECT [table|both]]: uses HIP as Triton and ctypes do: loads the library for itself
  * alone, finds each function in it by dlsym, and, where there is hipGetProcAddress, more by that;
  * launches a kernel of the code object (module_add of tests/programs). Says what it called, for
  * hip_compare.py. Then that dlsym still does what it should otherwise.
+ *
+ * table: does what AMD's builds of HIP do when they begin, and Debian's do not: gives a dispatch table of HIP's
+ * functions to librocprofiler-register (the real one), which hands it to the tool that it finds; then calls HIP by
+ * the table, as HIP's exported functions do there. both: calls an exported function as well, which a preload sees and
+ * the table does not.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -11,16 +16,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HIP_TABLE(name) #name,
+static const char *const names[] = {
+#include "table.def"
+};
+#define COUNT (sizeof(names) / sizeof(names[0]))
+
 static void *hip;
+static struct {
+	uint64_t size; /* 0: it is not used */
+	void *entries[COUNT];
+} table;
+
+static void fail(const char *what)
+{
+	printf("hip_dlsym: FAILED: %s\n", what);
+	exit(1);
+}
+
+/* The loader's own: that of rtl would find rtl's functions. */
+static void *look_up(void *library, const char *name)
+{
+	void *(*own)(void *, const char *);
+
+	*(void **)&own = dlvsym(RTLD_DEFAULT, "dlsym", "GLIBC_2.2.5");
+	return own ? own(library, name) : NULL;
+}
+
+static void register_table(void)
+{
+	int (*add)(const char *, uint32_t (*)(void), uint32_t, void **, uint64_t, uint64_t *);
+	void *library = dlopen("librocprofiler-register.so.0", RTLD_NOW | RTLD_GLOBAL);
+	void *tables[] = {&table};
+	uint64_t id;
+
+	if (!library)
+		fail(dlerror());
+	table.size = sizeof(table);
+	for (size_t i = 0; i < COUNT; i++)
+		table.entries[i] = look_up(hip, names[i]);
+	*(void **)&add = look_up(library, "rocprofiler_register_library_api_table");
+	if (!add || add("hip", NULL, 70200, tables, 1, &id))
+		fail("no tool took the table");
+}
 
 static void *find(const char *name)
 {
-	void *found = dlsym(hip, name);
+	void *found = NULL;
 
-	if (!found) {
-		printf("hip_dlsym: FAILED: %s\n", dlerror());
-		exit(1);
-	}
+	for (size_t i = 0; table.size && i < COUNT; i++)
+		found = strcmp(names[i], name) ? found : table.entries[i];
+	if (!table.size)
+		found = dlsym(hip, name);
+	if (!found)
+		fail(name);
 	return found;
 }
 
@@ -57,15 +106,15 @@ static void launch(const char *path)
 
 static void looked_up(void)
 {
-	int32_t (*look_up)(const char *, void **, int, uint64_t, void *);
+	int32_t (*get_address)(const char *, void **, int, uint64_t, void *);
 	int32_t version = 0;
 	void *function = NULL;
 
-	*(void **)&look_up = dlsym(hip, "hipGetProcAddress");
-	if (!look_up)
+	*(void **)&get_address = dlsym(hip, "hipGetProcAddress");
+	if (!get_address)
 		return;
 	CALL("hipRuntimeGetVersion", (int32_t *), &version);
-	called("hipGetProcAddress", look_up("hipMalloc", &function, version, 0, NULL));
+	called("hipGetProcAddress", get_address("hipMalloc", &function, version, 0, NULL));
 	void *memory = NULL;
 	CALL_AS("hipMalloc", function, (void **, size_t), &memory, 64);
 	CALL("hipFree", (void *), memory);
@@ -92,17 +141,21 @@ int main(int argc, char **argv)
 	int32_t number = 0;
 
 	hip = argc > 1 ? dlopen(argv[1], RTLD_LAZY | RTLD_LOCAL) : NULL;
-	if (!hip) {
-		printf("hip_dlsym: FAILED: %s\n", dlerror());
-		return 1;
-	}
+	if (!hip)
+		fail(dlerror());
+	if (argc > 3)
+		register_table();
 	CALL("hipInit", (unsigned), 0);
 	CALL("hipGetDeviceCount", (int32_t *), &number);
 	CALL("hipGetDeviceCount", (int32_t *), NULL);
 	if (argc > 2)
 		launch(argv[2]);
-	looked_up();
-	if (otherwise()) {
+	if (argc > 3 && !strcmp(argv[3], "both")) /* preloaded, too */
+		CALL_AS("hipGetDeviceCount", dlsym(RTLD_DEFAULT, "hipGetDeviceCount"), (int32_t *),
+			&number);
+	if (argc <= 3)
+		looked_up();
+	if (argc <= 3 && otherwise()) {
 		printf("hip_dlsym: FAILED: dlsym differs: %d\n", otherwise());
 		return 1;
 	}

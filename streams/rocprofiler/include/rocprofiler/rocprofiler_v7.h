@@ -108,8 +108,8 @@ static inline rocprofiler_v7_t *rocprofiler_v7_make(rocprofiler_v7_feature_t *fe
 						    uint32_t count)
 {
 	rocprofiler_v7_t *made = (rocprofiler_v7_t *)calloc(
-		1, sizeof(*made) + count * sizeof(*made->features) +
-			   count * sizeof(*made->wanted) + (count + 1u) * sizeof(*made->runs));
+		1, sizeof(*made) + count * sizeof(*made->features) + count * sizeof(*made->wanted) +
+			   (count + 1u) * sizeof(*made->runs));
 
 	if (!made)
 		return NULL;
@@ -543,7 +543,8 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 	with.handler = rocprofiler_v7_on_entry;
 	with.handler_arg = made;
 	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
-	status = rocprofiler_pool_open(agent, made->shared->features, count, &made->pool, mode, &with);
+	status = rocprofiler_pool_open(agent, made->shared->features, count, &made->pool, mode,
+				       &with);
 	if (status != HSA_STATUS_SUCCESS) {
 		free(made->shared);
 		free(made);

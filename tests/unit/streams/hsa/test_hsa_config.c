@@ -26,11 +26,6 @@ bool hip_is_preloaded(void)
 	return preloaded;
 }
 
-bool hip_is_in_namespace(void)
-{
-	return false;
-}
-
 bool hip_table_taken(void)
 {
 	return false;
