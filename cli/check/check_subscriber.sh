@@ -22,9 +22,9 @@ fault() {
 	faults=$((faults + 1))
 }
 
-# A scenario, in the folder $2, of a list. Its status.
+# A scenario, in the folder $2, of a list, for so many seconds at most. Its status.
 run() {
-	(cd "$2" && RTL_CHECK_SCENARIO=$1 exec timeout -s KILL "$seconds" "$self" check-subscriber "$3" \
+	(cd "$2" && RTL_CHECK_SCENARIO=$1 exec timeout -s KILL "${4:-$seconds}" "$self" check-subscriber "$3" \
 		>"$folder/stdout" 2>"$folder/stderr" </dev/null)
 }
 
@@ -80,7 +80,7 @@ esac
 entries=$(sed -n 's/^entry //p' "$folder/stdout")
 first=$(printf '%s\n' "$entries" | sed -n 1p) second=$(printf '%s\n' "$entries" | sed -n 2p)
 mkdir "$folder/record"
-run record "$folder/record" "$first"
+run record "$folder/record" "$first" 300
 if [ $? != $done ]; then
 	echo "rtl: the synthetic streams cannot be recorded in $folder: is there room? TMPDIR names another folder" >&3
 	exit 1

@@ -35,8 +35,11 @@ case ${TMPDIR-} in
 /*) template=$TMPDIR/rtl-selftest-XXXXXX ;;
 *) template=/tmp/rtl-selftest-XXXXXX ;;
 esac
-why=$(mktemp -d "$template" 2>&1) || fail "cannot make a folder: $template: ${why##*: }; name another with TMPDIR"
-folder=$why
+# At once, for the trap.
+folder=$(mktemp -d "$template" 2>&1) || {
+	why=$folder folder=''
+	fail "cannot make a folder: $template: ${why##*: }; name another with TMPDIR"
+}
 
 # ---- the machine ----
 
