@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-
 /* Argument layouts are those of ROCm 5.2, and of 6.4 and 7.2 where they differ. */
 
 #define KERNEL(name)                                                                               \

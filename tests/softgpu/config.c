@@ -32,9 +32,9 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 static const struct sg_arch *arch_find(const char *name)
 {
 	static const struct sg_arch archs[] = {
-		{"gfx906", 9, 0, 6, 0x66a1, 141, 10, 4},  {"gfx900", 9, 0, 0, 0x6860, 141, 10, 4},
-		{"gfx908", 9, 0, 8, 0x738c, 141, 10, 4},  {"gfx90a", 9, 0, 10, 0x7408, 141, 8, 4},
-		{"gfx942", 9, 4, 2, 0x74a1, 141, 8, 8},   {"gfx1030", 10, 3, 0, 0x73bf, 143, 10, 4},
+		{"gfx906", 9, 0, 6, 0x66a1, 141, 10, 4}, {"gfx900", 9, 0, 0, 0x6860, 141, 10, 4},
+		{"gfx908", 9, 0, 8, 0x738c, 141, 10, 4}, {"gfx90a", 9, 0, 10, 0x7408, 141, 8, 4},
+		{"gfx942", 9, 4, 2, 0x74a1, 141, 8, 8},  {"gfx1030", 10, 3, 0, 0x73bf, 143, 10, 4},
 	};
 
 	for (size_t i = 0; name && i < sizeof(archs) / sizeof(*archs); i++)

@@ -24,8 +24,8 @@ extern _Atomic int64_t *_Atomic sg_space[SG_TABLES];
 /* The host's pointer to what is at a device address. */
 static inline void *sg_host(uint64_t address)
 {
-	const _Atomic int64_t *table =
-		__atomic_load_n(&sg_space[address >> SG_TABLE_SHIFT & (SG_TABLES - 1)], __ATOMIC_ACQUIRE);
+	const _Atomic int64_t *table = __atomic_load_n(
+		&sg_space[address >> SG_TABLE_SHIFT & (SG_TABLES - 1)], __ATOMIC_ACQUIRE);
 
 	if (__builtin_expect(table != NULL, 0))
 		address += (uint64_t)table[address >> SG_PAGE_SHIFT & (SG_TABLE_PAGES - 1)];

@@ -381,6 +381,55 @@ static int child_killed(void)
 	return 1;
 }
 
+/* ---- memory that another process is handed */
+
+#define SHARED_BYTES (4u << 20)
+
+static int pipe_fds[2];
+
+/* Attaches what it is told through the pipe, and changes it. */
+static bool child_attaches(void)
+{
+	hsa_amd_ipc_memory_t handle;
+	struct fixture f;
+	uint32_t *p;
+	bool same;
+
+	if (read(pipe_fds[0], &handle, sizeof(handle)) != sizeof(handle))
+		return false;
+	fixture_open(&f);
+	HSA_OK(hsa_amd_ipc_memory_attach(&handle, SHARED_BYTES, 1, f.gpus, (void **)&p));
+	same = p[1] == 1 && p[SHARED_BYTES / sizeof(*p) - 1] == SHARED_BYTES / sizeof(*p) - 1;
+	p[1] = 2;
+	HSA_OK(hsa_amd_ipc_memory_detach(p));
+	fixture_close();
+	return same;
+}
+
+static void ipc__other_process__reads_and_writes(void **state __attribute__((unused)))
+{
+	hsa_amd_ipc_memory_t handle;
+	struct fixture f;
+	uint32_t *p;
+	int status;
+	pid_t pid;
+
+	assert_int_equal(pipe(pipe_fds), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(!child_attaches());
+	fixture_open(&f);
+	HSA_OK(hsa_amd_memory_pool_allocate(f.gpu_pool, SHARED_BYTES, 0, (void **)&p));
+	for (uint32_t i = 0; i < SHARED_BYTES / sizeof(*p); i++)
+		p[i] = i;
+	HSA_OK(hsa_amd_ipc_memory_create(p, SHARED_BYTES, &handle));
+	assert_int_equal(write(pipe_fds[1], &handle, sizeof(handle)), sizeof(handle));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(p[1], 2);
+	fixture_close();
+}
+
 static void log__process_is_killed__has_every_packet(void **state __attribute__((unused)))
 {
 	struct log_row *rows;
@@ -444,6 +493,7 @@ int main(int argc, char **argv)
 		TEST(fault__memory_access__raises_system_event),
 		TEST(fault__hang__never_completes),
 		TEST(fork__child_is_first_to_use_gpu__both_work),
+		TEST(ipc__other_process__reads_and_writes),
 		TEST(log__process_is_killed__has_every_packet),
 	};
 

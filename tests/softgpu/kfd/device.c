@@ -237,6 +237,8 @@ static int run_locked(unsigned int command, void *arg)
 	case _IOC_NR(AMDKFD_IOC_FREE_MEMORY_OF_GPU):
 		return kfd_memory_free(((struct kfd_ioctl_free_memory_of_gpu_args *)arg)->handle);
 	case _IOC_NR(AMDKFD_IOC_MAP_MEMORY_TO_GPU):
+		map->n_success = map->n_devices;
+		return kfd_memory_map(map->handle);
 	case _IOC_NR(AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU): /* of the same layout */
 		map->n_success = map->n_devices;
 		return 0;

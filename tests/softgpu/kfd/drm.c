@@ -69,7 +69,8 @@ KFD_EXPORT int amdgpu_device_get_fd(struct amdgpu_device *device)
 	return fcntl(device->fd, F_DUPFD_CLOEXEC, 0);
 }
 
-KFD_EXPORT const char *amdgpu_get_marketing_name(struct amdgpu_device *device __attribute__((unused)))
+KFD_EXPORT const char *amdgpu_get_marketing_name(struct amdgpu_device *device
+						 __attribute__((unused)))
 {
 	return "softgpu";
 }

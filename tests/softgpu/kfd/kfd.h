@@ -24,12 +24,12 @@
 
 #define KFD_EXPORT __attribute__((visibility("default")))
 
-#define KFD_PAGE_BYTES    4096u
-#define KFD_DOORBELLS     1024u /* of a GPU */
+#define KFD_PAGE_BYTES     4096u
+#define KFD_DOORBELLS      1024u /* of a GPU */
 #define KFD_DOORBELL_BYTES (KFD_DOORBELLS * 8u)
-#define KFD_FIRST_GPU_ID  1001u /* of node 1 */
-#define KFD_RENDER_MINOR  128u  /* of node 1 */
-#define KFD_OWN_PAGES      1u /* handle of what is in the device's file */
+#define KFD_FIRST_GPU_ID   1001u /* of node 1 */
+#define KFD_RENDER_MINOR   128u  /* of node 1 */
+#define KFD_OWN_PAGES      1u    /* handle of what is in the device's file */
 #define KFD_GB_ADDR_CONFIG 0x2a114042u
 
 /* With SOFTGPU_TRACE=1: a line on stderr. */
@@ -88,6 +88,9 @@ struct kfd_ipc_import {
 
 int kfd_memory_export(struct kfd_ipc_export *args);
 int kfd_memory_import(struct kfd_ipc_import *args);
+
+/* What is imported is seen from here on; all else is already. */
+int kfd_memory_map(uint64_t handle);
 
 /* ---- queue.c: 0 or an errno value */
 

@@ -21,10 +21,11 @@
 struct memory {
 	struct sg_region region; /* first: see region.h */
 	uint32_t gpu, flags;
-	uint64_t offset;      /* in the GPU's file; 0: not there */
-	uint64_t vram_bytes;  /* what it takes of the GPU's memory */
-	char *hidden;         /* where the host has it, if the program cannot reach it */
-	bool moved;           /* as sg_space_move() has been told */
+	uint64_t offset;     /* in the GPU's file; 0: not there */
+	uint64_t vram_bytes; /* what it takes of the GPU's memory */
+	char *hidden;        /* where the host has it, if the program cannot reach it */
+	bool moved;          /* as sg_space_move() has been told */
+	int imported_fd;     /* another process's file with it, at offset; 0: not imported */
 };
 
 static struct gpu_memory {
@@ -106,7 +107,9 @@ static void release(struct memory *m)
 		sg_space_move(m->region.base, m->region.base, m->region.size_bytes);
 	if (m->hidden)
 		munmap(m->hidden, m->region.size_bytes);
-	if (m->offset)
+	if (m->imported_fd)
+		close(m->imported_fd);
+	else if (m->offset)
 		fallocate(g->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)m->offset,
 			  (off_t)m->region.size_bytes);
 	free(m);
@@ -182,34 +185,44 @@ int kfd_memory_export(struct kfd_ipc_export *args)
 	return 0;
 }
 
-/* The thunk would map it from this process's file: it is mapped here, and no offset is told. */
+/* Where the thunk maps it from this process's file is of no account: see kfd_memory_map(). */
 int kfd_memory_import(struct kfd_ipc_import *args)
 {
 	const uint32_t *words = args->share_handle;
 	struct memory *m = calloc(1, sizeof(*m));
 	char path[64];
-	void *p;
-	int fd;
 
 	if (!m)
 		return ENOMEM;
 	snprintf(path, sizeof(path), "/proc/%u/fd/%u", words[SHARE_PID], words[SHARE_FD]);
 	m->region = (struct sg_region){args->va_addr, (size_t)words[SHARE_PAGES] * KFD_PAGE_BYTES};
 	m->gpu = kfd_gpu(args->gpu_id);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	p = fd < 0 ? MAP_FAILED
-		   : mmap((void *)m->region.base, m->region.size_bytes, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_FIXED, fd, (off_t)(words[SHARE_OFFSET] * HUGE_BYTES));
-	if (fd >= 0)
-		close(fd);
-	if (p == MAP_FAILED || !insert(m)) {
-		free(m);
+	m->offset = words[SHARE_OFFSET] * HUGE_BYTES;
+	m->imported_fd = open(path, O_RDWR | O_CLOEXEC);
+	if (m->imported_fd < 0 || !insert(m)) {
+		m->imported_fd = m->imported_fd < 0 ? 0 : m->imported_fd;
+		m->offset = 0;
+		release(m);
 		return EINVAL;
 	}
-	madvise(p, m->region.size_bytes, MADV_DONTFORK);
 	args->handle = (uintptr_t)m;
-	args->mmap_offset = 0;
+	args->mmap_offset = HUGE_BYTES;
 	args->flags = KFD_IOC_ALLOC_MEM_FLAGS_VRAM | KFD_IOC_ALLOC_MEM_FLAGS_PUBLIC |
 		      KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE;
+	return 0;
+}
+
+int kfd_memory_map(uint64_t handle)
+{
+	struct memory *m = (struct memory *)(uintptr_t)handle;
+	void *p;
+
+	if (handle == KFD_OWN_PAGES || !m->imported_fd)
+		return 0;
+	p = mmap((void *)m->region.base, m->region.size_bytes, PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_FIXED, m->imported_fd, (off_t)m->offset);
+	if (p == MAP_FAILED)
+		return ENOMEM;
+	madvise(p, m->region.size_bytes, MADV_DONTFORK);
 	return 0;
 }

@@ -38,7 +38,8 @@ bool kfd_sysfs_has(const char *path)
 {
 	if (strncmp(path, "/sys/", strlen("/sys/")) != 0)
 		return false;
-	return in_topology(path) || (strncmp(path, CPUS, strlen(CPUS)) == 0 && strstr(path, "/cache"));
+	return in_topology(path) ||
+	       (strncmp(path, CPUS, strlen(CPUS)) == 0 && strstr(path, "/cache"));
 }
 
 static uint32_t links_of(uint32_t node)
@@ -116,12 +117,14 @@ static void write_memory(FILE *f, uint32_t node)
 
 	sysinfo(&info);
 	if (node)
-		fprintf(f, "heap_type %d\nsize_in_bytes %llu\nflags 0\nwidth 4096\nmem_clk_max 1000\n",
+		fprintf(f,
+			"heap_type %d\nsize_in_bytes %llu\nflags 0\nwidth 4096\nmem_clk_max 1000\n",
 			sg_config.large_bar ? HSA_HEAPTYPE_FRAME_BUFFER_PUBLIC
 					    : HSA_HEAPTYPE_FRAME_BUFFER_PRIVATE,
 			(unsigned long long)sg_config.vram_bytes);
 	else
-		fprintf(f, "heap_type %d\nsize_in_bytes %llu\nflags 0\nwidth 64\nmem_clk_max 2400\n",
+		fprintf(f,
+			"heap_type %d\nsize_in_bytes %llu\nflags 0\nwidth 64\nmem_clk_max 2400\n",
 			HSA_HEAPTYPE_SYSTEM, (unsigned long long)info.totalram * info.mem_unit);
 }
 
@@ -202,12 +205,9 @@ static bool write_cpu_cache(FILE *f, const char *path)
 		unsigned int value;
 		const char *unit;
 	} files[] = {
-		{"level", index + 1, ""},
-		{"size", index ? 4096 : 32, "K"},
-		{"coherency_line_size", 64, ""},
-		{"ways_of_associativity", 16, ""},
-		{"physical_line_partition", 1, ""},
-		{"shared_cpu_map", 1, ""},
+		{"level", index + 1, ""},           {"size", index ? 4096 : 32, "K"},
+		{"coherency_line_size", 64, ""},    {"ways_of_associativity", 16, ""},
+		{"physical_line_partition", 1, ""}, {"shared_cpu_map", 1, ""},
 	};
 
 	if (strcmp(name, "type") == 0)
