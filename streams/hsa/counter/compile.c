@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "definitions.h"
 #include "program.h"
 
 enum {

@@ -31,15 +31,8 @@ static void stop(uint32_t timeout_ms)
 		sample_publish_ledger(gpu);
 }
 
-static void forked(void)
-{
-	sampler_forked();
-	turns_forked();
-}
-
 const struct hsa_part counter_part = {
 	.register_streams = register_streams,
 	.stop = stop,
 	.runtime_ends = turns_forget,
-	.forked = forked,
 };

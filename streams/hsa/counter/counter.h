@@ -5,11 +5,10 @@
  *
  *	metrics.h	which counters and metrics there are, what they need, what goes together
  *	library.h	the vendor's library: from events to packets, from memory to samples
- *	plan.h		what is counted on a GPU: passes, and the packets and memory of each
+ *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
  *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
  *	sampler.h	a GPU that is counted in intervals
- *	values.h	from what the GPU has left to values
  *
  * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
  * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists of definitions of counters: see metrics.h and definitions.h. */
-#include "definitions.h"
-
+/* Reads lists of definitions of counters: see metrics.h and program.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "program.h"
 
 #define OWN_TABLE "rtl's own table"
 
@@ -37,7 +37,8 @@ fail(struct counter_set *set, const char *format, ...)
 	return false;
 }
 
-bool definitions_number(const char *text, uint32_t *number)
+/* A decimal number that fills the text. */
+static bool read_number(const char *text, uint32_t *number)
 {
 	uint64_t value = 0;
 	size_t i;
@@ -110,7 +111,7 @@ static bool read_definition(struct counter_set *set, char *line)
 		def.block = NULL;
 		return add(set, &def);
 	}
-	if (!definitions_number(def.expression, &def.event))
+	if (!read_number(def.expression, &def.event))
 		return fail(set, "%s: the event of %s is no number", set->source, def.name);
 	def.expression = NULL;
 	return add(set, &def);

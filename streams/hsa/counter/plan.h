@@ -18,6 +18,7 @@
 #include "library.h"
 #include "metrics.h"
 #include "slots.h"
+#include "stream.h"
 
 #define PLAN_NO_INPUT UINT32_MAX
 
@@ -97,5 +98,23 @@ struct counter_gpu *plan_first(void);
 
 /* What describes the GPU's counters is published. Any thread. */
 void plan_publish(const struct counter_gpu *gpu);
+
+/* ---- values.c: from what a GPU has left in memory to the values of a pass's metrics. Those of a GPU's plan belong to
+ * one thread at a time: of dispatches that is who makes a pass over the sources (harvest.h), of intervals the thread
+ * rtl-sampler. */
+
+/* Fills the samples of the pass's inputs. False: the library cannot tell. */
+bool values_read(const struct counter_pass *pass, const void *output);
+
+/* Takes from them what was read before. False: something is less than it was, so that somebody has
+ * reset or restarted the counters meanwhile. */
+bool values_subtract(const struct counter_pass *pass, const void *before);
+
+/* Of a metric, and whether it has one. */
+bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value);
+
+/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL) or an interval (RTL_SAMPLE). */
+void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
+			  uint16_t type, const struct counter_dispatch *of);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compiled expression: steps on a stack of vectors. A vector has a value for each place of the GPU
- * that counts, or one value. compile.c makes it, evaluate.c runs it.
+ * What is behind metrics.h: a set of definitions, which definitions.c reads, and a compiled expression, which compile.c
+ * makes of them and evaluate.c runs: steps on a stack of vectors. A vector has a value for each place of the GPU that
+ * counts, or one value.
  *
  * Threads: metrics.h.
  */
@@ -9,6 +10,30 @@
 #define STREAMS_HSA_PROGRAM_H
 
 #include "metrics.h"
+
+#define DEFINITIONS_MOST       65536u /* of a set */
+#define DEFINITIONS_PATH_BYTES 4096u
+
+struct counter_set {
+	char gfx[32];
+	char family
+		[32]; /* without the last two digits: what is defined for gfx9 is for gfx906, too */
+	char source[DEFINITIONS_PATH_BYTES];
+	struct counter_def *list; /* as read; of equal names the first counts */
+	size_t count, room;
+	const struct counter_def **sorted; /* by name, each once */
+	size_t sorted_count;
+	char **texts; /* lists; definitions point into them */
+	size_t text_count;
+	struct counter_property *properties;
+	size_t property_count;
+	bool sums; /* a counter's name in an expression is the sum of its samples: v1's files */
+	bool v1_expressions;
+	char *message; /* while it is read */
+	size_t message_size;
+};
+
+/* ---- a compiled expression ---- */
 
 #define METRIC_STACK 256 /* vectors */
 

@@ -15,7 +15,6 @@
 #include "stream.h"
 #include "turn.h"
 #include "turns.h"
-#include "values.h"
 
 #define SAMPLES_LEAST 64u
 #define SAMPLES_MOST  8192u

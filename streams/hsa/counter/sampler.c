@@ -18,7 +18,6 @@
 #include "settings.h"
 #include "slots.h"
 #include "stream.h"
-#include "values.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u
@@ -417,11 +416,4 @@ void sampler_stop(uint32_t timeout_ms)
 	       (now_ns = rtl_clock_ns()) < end_ns)
 		futex_wait(&sampler.ended, 0, end_ns - now_ns);
 	end(first);
-}
-
-void sampler_forked(void)
-{
-	sampler.first = NULL;
-	sampler.started = false;
-	__atomic_store_n(&sampler.touching, false, __ATOMIC_RELAXED);
 }

@@ -28,7 +28,4 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue);
 /* Reads once more, stops, and waits for that; not longer than so long. */
 void sampler_stop(uint32_t timeout_ms);
 
-/* In the child of a fork: the thread is not here. */
-void sampler_forked(void);
-
 #endif

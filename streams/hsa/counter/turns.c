@@ -398,10 +398,3 @@ void turns_forget(void)
 	turns.turn_count = 0;
 	pthread_mutex_unlock(&turns.lock);
 }
-
-void turns_forked(void)
-{
-	turns.started = false;
-	turns.lines = NULL;
-	turns.turn_count = 0;
-}

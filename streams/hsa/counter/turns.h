@@ -63,7 +63,4 @@ void turns_release_all(void);
 /* The runtime is about to end, and with it all queues and GPUs. */
 void turns_forget(void);
 
-/* In the child of a fork: the thread is not here. */
-void turns_forked(void);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From memory to values: see values.h. */
-#include "values.h"
+/* From memory to values: see plan.h. */
+#include "plan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "calls.h"
 #include "events/events.h"
 #include "interceptor.h"
-#include "memory_pools.h"
 
 /* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
  * by kind where there is none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory pools and regions of all agents: see memory_pools.h. */
-#include "memory_pools.h"
+/* The memory pools and regions of all agents: see memory.h. */
+#include "memory.h"
 
 #include <pthread.h>
 #include <rtl/rtl.h>

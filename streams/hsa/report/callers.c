@@ -40,8 +40,6 @@ int callers_init(uint32_t count)
 	uint32_t size = 1024;
 	void *memory;
 
-	if (table.entries)
-		return 0;
 	while (size < count)
 		size *= 2;
 	memory = mmap(NULL, size * sizeof(struct entry), PROT_READ | PROT_WRITE,

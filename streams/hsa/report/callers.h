@@ -33,7 +33,7 @@ struct caller {
 	struct caller_facts facts;
 };
 
-/* Makes the table. 0 or RTL_ENOMEM; a second call does nothing. */
+/* Makes the table. 0 or RTL_ENOMEM. */
 int callers_init(uint32_t count);
 
 /* A number for the next entry, never 0. */

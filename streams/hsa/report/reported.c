@@ -52,7 +52,6 @@ static struct {
 	struct waiting *all, *free, *first, **last;
 	uint32_t used;  /* of all: those that were ever needed */
 	uint32_t taken; /* of whoever publishes them just now */
-	bool runs;      /* the thread is there */
 	bool stops;     /* no more is taken */
 	/* Written under the lock. Relaxed where it is read without: a hint. */
 	uint32_t count;
@@ -349,7 +348,7 @@ static struct waiting *make(void)
 
 	if (waiting)
 		queue.free = waiting->next;
-	else if (queue.all && queue.used < interceptor.config.slots)
+	else if (queue.used < interceptor.config.slots)
 		waiting = &queue.all[queue.used++];
 	return waiting;
 }
@@ -614,32 +613,18 @@ __attribute__((cold, noinline)) static void wake(void)
 
 int reported_start(void)
 {
-	int error = 0;
+	void *memory =
+		mmap(NULL, interceptor.config.slots * sizeof(*queue.all), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	/* Once, however often the runtime begins. */
-	if (!pending[0]) {
-		streams.known = hip_mode_has_calls();
-		streams.patience_ns = AWAIT_NS;
-		pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
-		pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
-	}
-	pthread_mutex_lock(&queue.lock);
-	queue.stops = false;
-	if (!queue.all) {
-		void *memory = mmap(NULL, interceptor.config.slots * sizeof(*queue.all),
-				    PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		queue.all = memory == MAP_FAILED ? NULL : memory;
-		queue.last = &queue.first;
-	}
-	if (!queue.all)
-		error = RTL_ENOMEM;
-	else if (!queue.runs)
-		error = own_thread_start(run, NULL);
-	queue.runs |= !error;
-	pthread_mutex_unlock(&queue.lock);
-	return error ? RTL_ENOMEM : 0;
+	streams.known = hip_mode_has_calls();
+	streams.patience_ns = AWAIT_NS;
+	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
+	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
+	queue.last = &queue.first;
+	queue.all = memory;
+	queue.stops = memory == MAP_FAILED;
+	return queue.stops || own_thread_start(run, NULL) ? RTL_ENOMEM : 0;
 }
 
 /* Until no more than that wait, and the thread has published what it had taken if that is none. */
@@ -681,7 +666,6 @@ void reported_stop(uint32_t timeout_ms)
 
 void reported_forked(void)
 {
-	queue.runs = false;
 	queue.stops = true;
 	pthread_cond_init(&queue.more, NULL);
 	pthread_cond_init(&queue.less, NULL);

@@ -41,7 +41,7 @@ struct reported {
 	struct work_scope scope;             /* if in_scope */
 };
 
-/* Starts the thread, if it does not run. 0 or RTL_ENOMEM. */
+/* Starts the thread, once in a process. 0 or RTL_ENOMEM. */
 int reported_start(void);
 
 /* Whether somebody wants work of that kind that the thread submits. */
