@@ -6,7 +6,7 @@
 #include <rtl/events.h>
 #include <stdbool.h>
 
-#include "busy.h"
+#include "gpu_time.h"
 #include "hash.h"
 #include "histogram.h"
 #include "summary.h"
@@ -51,8 +51,8 @@ struct summary_section {
 struct summary_device {
 	struct summary_device *next;
 	uint32_t number;
-	uint64_t count;
-	struct busy busy;
+	uint64_t kernels, copies;
+	struct gpu_time time;
 };
 
 enum device_text { DEVICE_NAME, DEVICE_PRODUCT, DEVICE_BUS_ID, DEVICE_UUID, DEVICE_TEXTS };
@@ -73,13 +73,14 @@ struct summary_loss {
 struct summary_stream {
 	struct summary_stream *next;
 	struct rtl_ledger ledger;
+	uint64_t filtered; /* of those left out, what was in time that was recorded */
 	struct summary_loss *losses;
 	char name[];
 };
 
 struct summary_gap {
-	uint32_t device;
-	struct gap time;
+	const struct summary_device *device;
+	const struct gap *is;
 };
 
 struct summary_process {
@@ -124,6 +125,7 @@ struct summary {
 	struct summary_process *processes;
 	struct summary_counter *counters; /* of kernels first */
 	struct rtl_hsa_counter_ledger count_ledger;
+	struct host_time host;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	bool unfinished;
@@ -184,8 +186,14 @@ void summary_print_bytes(FILE *file, const char *text, size_t length);
 /* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
 
+/* What a cause is called in JSON. */
+const char *summary_cause_key(enum idle_cause cause);
+/* Why, as "waiting in hipDeviceSynchronize, nothing under way"; to be freed. NULL: out of memory. */
+char *summary_cause_text(const struct idle_row *row);
+/* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
+struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
-void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top);
+void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,
 			     unsigned top);
 

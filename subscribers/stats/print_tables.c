@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See model.h: in the text, the gaps of the GPUs, and what processes and ranks have done. */
+/* See model.h: in the text, why GPUs were idle, and what processes and ranks have done. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,55 +17,188 @@ static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 	summary_set(cell, "%s", summary_duration(text, ns));
 }
 
-/* ---- gaps ---- */
+/* ---- idle time ---- */
 
-static const struct summary_device *find_device(const struct summary *summary, uint32_t number)
+static const struct {
+	const char *key, *text;
+} causes[IDLE_CAUSES] = {
+	[IDLE_OUTSIDE] = {"outside_hip", "no work submitted: host outside HIP"},
+	[IDLE_CALL] = {"in_call", "no work submitted: host in several calls of HIP"},
+	[IDLE_WAIT] = {"in_wait", "no work submitted: host waiting, nothing under way"},
+	[IDLE_UNSEEN] = {"not_submitted", "no work submitted: host not recorded"},
+	[IDLE_LATENCY] = {"launch_latency", "submitted, not started: launch latency"},
+	[IDLE_COPY] = {"behind_copy", "submitted, not started: behind a copy"},
+	[IDLE_QUEUE] = {"behind_queue", "submitted, not started: behind another queue"},
+	[IDLE_EVENT] = {"behind_barrier", "submitted, not started: behind a barrier or event"},
+	[IDLE_GRAPH] = {"in_graph", "between nodes of a graph"},
+	[IDLE_UNKNOWN] = {"unknown", "not known: no time of submission"},
+	[IDLE_PAUSED] = {"paused", "no statement possible: recording was paused"},
+	[IDLE_FILTERED] = {"filtered", "no statement possible: work was left out"},
+	[IDLE_LOST] = {"lost", "no statement possible: events were lost"},
+};
+
+const char *summary_cause_key(enum idle_cause cause)
 {
-	const struct summary_device *device = summary->devices;
-
-	while (device && device->number != number)
-		device = device->next;
-	return device;
+	return causes[cause].key;
 }
 
-static uint64_t span_of(const struct summary_device *device)
+char *summary_cause_text(const struct idle_row *row)
 {
-	return device->busy.last - device->busy.first;
+	const char *what = row->what ? row->what->name : NULL;
+	char *text = NULL;
+	int length;
+
+	if (row->cause == IDLE_OUTSIDE && row->thread)
+		length = asprintf(&text, "no work submitted: thread %" PRIu32 " outside HIP%s%s",
+				  row->thread->tid, what ? ", in range " : "", what ? what : "");
+	else if (row->cause == IDLE_CALL && what)
+		length = asprintf(&text, "no work submitted: host in %s", what);
+	else if (row->cause == IDLE_WAIT && what)
+		length = asprintf(&text, "no work submitted: host waiting in %s, nothing under way",
+				  what);
+	else
+		length = asprintf(&text, "%s", causes[row->cause].text);
+	return length < 0 ? NULL : text;
 }
 
-void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top)
+static void free_names(struct summary_row *rows, size_t count)
+{
+	for (size_t i = 1; i <= count; i++)
+		free((char *)(uintptr_t)rows[i].name);
+	free(rows);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct idle_row *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count)
+{
+	struct idle_row *list = calloc(gpu->row_count + 1, sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; list && i < gpu->row_count; i++) {
+		const struct idle_row *row = &gpu->rows[i];
+		size_t at = 0;
+
+		/* those without a thread may have become one cause */
+		while (at < *count && (row->thread || list[at].cause != row->cause ||
+				       list[at].thread || list[at].what != row->what))
+			at++;
+		if (at == *count)
+			list[(*count)++] =
+				(struct idle_row){row->cause, row->thread, row->what, 0, 0, 0};
+		list[at].total_ns += row->total_ns;
+		list[at].count += row->count;
+		if (row->longest_ns > list[at].longest_ns)
+			list[at].longest_ns = row->longest_ns;
+	}
+	qsort(list, list ? *count : 0, sizeof(*list), compare_rows);
+	return list;
+}
+
+/* What a part of the gap was; "" for what was too small to be kept. To be freed. */
+static char *gap_text(const struct summary_gap *gap)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; file && i < GAP_PARTS; i++) {
+		const struct gap_part *part = &gap->is->parts[i];
+		const double share = (double)part->ns / (double)(gap->is->end - gap->is->begin);
+		char *cause = part->row && share >= 0.005
+				      ? summary_cause_text(&gap->device->time.rows[part->row - 1])
+				      : NULL;
+
+		if (!cause)
+			continue;
+		if (share < 0.995)
+			fprintf(file, "%s%.0f%% ", i ? "; " : "", share * 100);
+		fputs(cause, file);
+		free(cause);
+	}
+	if (file)
+		fclose(file);
+	return text;
+}
+
+static void print_gaps(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
 {
 	const size_t most = top && top < GAPS_SHOWN ? top : top ? GAPS_SHOWN : SIZE_MAX;
-	struct summary_row *rows;
+	struct summary_row *rows = calloc(summary->gap_count + 1, sizeof(*rows));
 	uint64_t begin_ns = UINT64_MAX;
-	size_t count = 1;
+	size_t count = 0;
 
-	if (!summary->gaps && summary_find_gaps(summary))
-		return;
-	rows = calloc(summary->gap_count + 1, sizeof(*rows));
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		begin_ns = d->busy.first < begin_ns ? d->busy.first : begin_ns;
-	for (size_t i = 0; rows && i < summary->gap_count && count <= most; i++) {
+		begin_ns = d->time.first < begin_ns ? d->time.first : begin_ns;
+	for (size_t i = 0; rows && i < summary->gap_count && count < most; i++) {
 		const struct summary_gap *gap = &summary->gaps[i];
-		const uint64_t span = span_of(find_device(summary, gap->device));
-		const uint64_t ns = gap->time.end - gap->time.begin;
-		struct summary_row *row = &rows[count];
+		const uint64_t span = gap->device->time.last - gap->device->time.first;
+		const uint64_t ns = gap->is->end - gap->is->begin;
+		struct summary_row *row = &rows[count + 1];
 
 		if (ns < span / GAP_PART)
 			continue;
 		summary_set(row->cells[0], "%.1f%%", 100.0 * (double)ns / (double)span);
 		set_ns(row->cells[1], ns);
-		set_ns(row->cells[2], gap->time.begin - begin_ns);
-		summary_set(row->cells[3], "%" PRIu32, gap->device);
+		set_ns(row->cells[2], gap->is->begin - begin_ns);
+		summary_set(row->cells[3], "%" PRIu32, gap->device->number);
+		row->name = gap_text(gap);
 		count++;
 	}
-	if (rows && count > 1) {
-		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, NULL};
+	if (rows && count) {
+		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, "cause"};
 		fputs("\nLargest idle gaps of the GPUs\n", file);
-		summary_print_table(file, rows, count,
+		summary_print_table(file, rows, count + 1,
 				    &(struct summary_table){.columns = columns, .gap = 2});
 	}
-	free(rows);
+	free_names(rows, rows ? count : 0);
+}
+
+static void print_idle(FILE *file, const struct summary_device *device, unsigned columns,
+		       unsigned top)
+{
+	const struct gpu_time *time = &device->time;
+	char idle[SUMMARY_DURATION_SIZE];
+	size_t count, shown;
+	struct idle_row *list = summary_idle_rows(time, &count);
+	struct summary_row *rows;
+
+	shown = top && top < count ? top : count;
+	rows = calloc(shown + 1, sizeof(*rows));
+	if (list && rows && count) {
+		rows[0] = (struct summary_row){{"share", "idle", "pieces", "longest"}, "cause"};
+		for (size_t i = 0; i < shown; i++) {
+			struct summary_row *row = &rows[i + 1];
+
+			summary_set(row->cells[0], "%.1f%%",
+				    100.0 * (double)list[i].total_ns / (double)time->idle_ns);
+			set_ns(row->cells[1], list[i].total_ns);
+			summary_set(row->cells[2], "%" PRIu64, list[i].count);
+			set_ns(row->cells[3], list[i].longest_ns);
+			row->name = summary_cause_text(&list[i]);
+		}
+		fprintf(file, "\nWhy GPU %" PRIu32 " was idle, %s%s\n", device->number,
+			summary_duration(idle, time->idle_ns),
+			shown < count ? ", the largest causes" : "");
+		summary_print_table(file, rows, shown + 1,
+				    &(struct summary_table){.columns = columns, .gap = 2});
+	}
+	free_names(rows, rows ? shown : 0);
+	free(list);
+}
+
+void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
+{
+	for (const struct summary_device *d = summary->devices; d; d = d->next)
+		print_idle(file, d, columns, top);
+	print_gaps(file, summary, columns, top);
 }
 
 /* ---- processes ---- */
@@ -127,9 +260,7 @@ static void print_processes(FILE *file, const struct summary_process *list, size
 		shown < count ? ", the first ones" : "");
 	summary_print_table(file, rows, shown + 1,
 			    &(struct summary_table){.columns = columns, .gap = 2});
-	for (size_t i = 1; i <= shown; i++)
-		free((char *)(uintptr_t)rows[i].name);
-	free(rows);
+	free_names(rows, shown);
 }
 
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,

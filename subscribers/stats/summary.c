@@ -348,6 +348,15 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 	return 0;
 }
 
+int summary_add_filtered(struct summary *summary, const char *name, uint64_t count)
+{
+	struct summary_stream *stream = find_stream(summary, name);
+
+	if (stream)
+		stream->filtered += count;
+	return stream ? 0 : RTL_ENOMEM;
+}
+
 uint64_t summary_stream_lost(const struct summary_stream *stream)
 {
 	return stream->ledger.discarded + stream->ledger.abandoned + stream->ledger.missed;
@@ -369,5 +378,6 @@ void summary_destroy(struct summary *summary)
 	summary_forget_names(summary);
 	summary_forget_processes(summary);
 	summary_forget_counters(summary);
+	host_time_fini(&summary->host);
 	free(summary);
 }

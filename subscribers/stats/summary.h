@@ -69,11 +69,11 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number);
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value);
 /**
- * Looks for the longest stretches in which a device did nothing between two operations, once all of
- * these are counted. They are numbered from 0 on, longest first, those of all devices together.
+ * Tells why devices were idle, once all is counted and the ledger is known, and which gaps were the
+ * longest, those of all devices together.
  * @return 0, or RTL_ENOMEM
  */
-int summary_find_gaps(struct summary *summary);
+int summary_explain(struct summary *summary);
 /** What a process does. */
 enum summary_deed {
 	SUMMARY_KERNELS,
@@ -94,6 +94,9 @@ int summary_add_ledger(struct summary *summary, const char *stream,
 /** A cause of lost or missed events. 0, or RTL_ENOMEM. */
 int summary_add_loss(struct summary *summary, const char *stream, const char *cause,
 		     uint64_t count);
+
+/** Of those that its ledger says were left out, so many would have been recorded else. 0, or RTL_ENOMEM. */
+int summary_add_filtered(struct summary *summary, const char *stream, uint64_t count);
 
 /** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is
  *  lost, "so far". */

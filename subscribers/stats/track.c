@@ -30,9 +30,13 @@ struct track {
 	uint32_t call_offset;       /* when the call began that caused it */
 	uint32_t flags_offset;      /* of a call of HIP */
 	uint32_t tid_offset;        /* in the event of one that had not ended */
-	enum summary_deed deed;     /* SUMMARY_DEEDS: none */
-	bool causes;                /* it is work that a call of HIP may have caused */
-	uint64_t unlinked;          /* that none has */
+	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
+	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
+	enum summary_deed deed; /* SUMMARY_DEEDS: none */
+	bool causes;            /* it is work that a call of HIP may have caused */
+	bool has_launches;      /* it has latencies */
+	bool is_host;           /* it is what threads do: calls of HIP, ranges */
+	uint64_t unlinked;      /* that none has */
 	struct summary_section *launches;
 	/* Caches of rows, by tracepoint, or by string if there is none. */
 	struct map launch_groups, groups;
@@ -43,6 +47,7 @@ struct track {
 	} last;
 	uint64_t last_gpu;
 	struct summary_device *last_device;
+	struct host_thread *last_thread;
 };
 
 static uint64_t read_u64(const void *payload, uint32_t offset)
@@ -144,20 +149,70 @@ static struct summary_group *find_named(struct track *track, const struct rtl_ev
 
 /* ---- events ---- */
 
+/* That thread of the event's process, after add_to_process. NULL: out of memory. */
+static struct host_thread *find_thread(struct track *track, uint32_t tid)
+{
+	struct tracks *tracks = track->tracks;
+
+	if (!track->last_thread || track->last_thread->tid != tid ||
+	    track->last_thread->process != tracks->process)
+		track->last_thread = host_thread(&tracks->summary->host, tracks->process, tid);
+	return track->last_thread;
+}
+
+static uint64_t optional_u64(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u64(payload, offset) : 0;
+}
+
+static uint32_t optional_u32(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
+}
+
 static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
 			  uint64_t end)
 {
-	uint32_t gpu = read_u32(event->payload, track->gpu_offset);
+	const void *payload = event->payload;
+	const uint32_t gpu = read_u32(payload, track->gpu_offset);
+	struct gpu_work work = {
+		.begin = begin,
+		.end = end,
+		.submit = optional_u64(payload, track->submit_offset),
+		.stream = optional_u64(payload, track->stream_offset),
+		.correlation = event->correlation,
+		.thread = find_thread(track, optional_u32(payload, track->submit_tid_offset)),
+		.queue = optional_u32(payload, track->queue_offset),
+		.is_copy = track->bytes_offset != NO_FIELD,
+	};
 
+	if (optional_u32(payload, track->direction_offset) == RTL_HSA_COPY_HOST_TO_HOST)
+		return true;
+	if (!work.submit)
+		work.submit = optional_u64(payload, track->call_offset);
 	if (gpu != track->last_gpu) {
 		track->last_device = summary_device(track->tracks->summary, gpu);
 		track->last_gpu = gpu;
 	}
-	if (!track->last_device)
+	if (!track->last_device || !work.thread)
 		return false;
-	track->last_device->count++;
-	busy_add(&track->last_device->busy, begin, end);
-	return true;
+	track->last_device->kernels += !work.is_copy;
+	track->last_device->copies += work.is_copy;
+	return gpu_time_add(&track->last_device->time, &work);
+}
+
+/* A call of HIP or a range, of that thread. False: out of memory. */
+static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint64_t end,
+			const struct summary_group *group)
+{
+	struct host_time *host = &track->tracks->summary->host;
+	struct host_thread *thread = find_thread(track, tid);
+
+	if (!thread)
+		return false;
+	return track->flags_offset != NO_FIELD
+		       ? host_time_add_call(host, thread, begin, end, group)
+		       : host_time_add_range(host, thread, begin, end, group);
 }
 
 static bool is_refused(const struct track *track, const struct rtl_event *event)
@@ -204,8 +259,6 @@ static bool add_to_process(struct track *track, const struct rtl_event *event, u
 	struct tracks *tracks = track->tracks;
 	const struct rtl_process *info = event->process;
 
-	if (track->deed == SUMMARY_DEEDS)
-		return true;
 	if (info != tracks->last_process) {
 		const bool has_rank = info->struct_size >=
 				      offsetof(struct rtl_process, rank) + sizeof(info->rank);
@@ -218,8 +271,10 @@ static bool add_to_process(struct track *track, const struct rtl_event *event, u
 			return false;
 		tracks->last_process = info;
 	}
-	tracks->process->deeds[track->deed].count++;
-	tracks->process->deeds[track->deed].total_ns += duration_ns;
+	if (track->deed != SUMMARY_DEEDS) {
+		tracks->process->deeds[track->deed].count++;
+		tracks->process->deeds[track->deed].total_ns += duration_ns;
+	}
 	return true;
 }
 
@@ -228,6 +283,8 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	struct track *track = user;
 
 	track->tracks->has_calls |= track->flags_offset != NO_FIELD;
+	if (track->gpu_offset != NO_FIELD)
+		tracks_take_pauses(track->tracks);
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 		struct summary_group *group = track->name_offset != NO_FIELD
@@ -259,7 +316,14 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		summary_group_add(group, end > begin ? end - begin : 0);
 		if (has_failed(track, event))
 			group->failed++;
-		if (track->call_offset != NO_FIELD && !add_launch(track, event, begin))
+		if (track->has_launches && !add_launch(track, event, begin))
+			return out_of_memory(track);
+		if (track->is_host &&
+		    !add_to_host(track,
+				 track->submit_tid_offset != NO_FIELD
+					 ? read_u32(event->payload, track->submit_tid_offset)
+					 : event->tid,
+				 begin, end, group))
 			return out_of_memory(track);
 		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
 			return out_of_memory(track);
@@ -430,15 +494,24 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->begin_offset = find_field(end, RTL_KIND_TIME, 8, "begin_ns");
 	track->end_offset = find_field(end, RTL_KIND_TIME, 8, "end_ns");
 	track->string_offset = find_field(end, RTL_KIND_STRING, 8, NULL);
-	track->gpu_offset =
-		end->type == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
-	track->bytes_offset = track->status_offset = NO_FIELD;
+	track->gpu_offset = end->type == RTL_TASK_END || is_copy
+				    ? find_field(end, RTL_KIND_UINT, 4, "gpu")
+				    : NO_FIELD;
+	track->bytes_offset = track->status_offset = track->direction_offset = NO_FIELD;
 	if (end->type == RTL_TRANSFER_END) {
 		track->bytes_offset = find_field(end, RTL_KIND_UINT, 8, "bytes");
 		track->status_offset = find_field(end, RTL_KIND_UINT, 4, "status");
+		track->direction_offset = find_field(end, RTL_KIND_UINT, 4, "direction");
 	}
+	track->submit_offset = find_field(end, RTL_KIND_TIME, 8, "submit_ns");
+	track->submit_tid_offset =
+		find_field(end, RTL_KIND_UINT, 4, is_range ? "begin_tid" : "submit_tid");
+	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
+	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
-	track->call_offset = is_kernel ? find_field(end, RTL_KIND_TIME, 8, "call_ns") : NO_FIELD;
+	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
+	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
+	track->is_host = is_hip_call || is_range;
 	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->causes = is_kernel || is_copy;
 	track->deed = is_kernel     ? SUMMARY_KERNELS
@@ -526,6 +599,26 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 	for (size_t i = 0; !error && i < PAIRING_KINDS; i++)
 		error = add_track(tracks, stream, &pairing_kinds[i]);
 	return error;
+}
+
+/* "BEGIN-END " of each pause, in ns; there come more. */
+void tracks_take_pauses(struct tracks *tracks)
+{
+	const char *text = tracks->host->property(tracks->host, "pauses");
+
+	if (!text || strlen(text) <= tracks->pauses_read)
+		return;
+	for (text += tracks->pauses_read; *text;) {
+		char *end;
+		const uint64_t from = strtoull(text, &end, 10);
+		const uint64_t to = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+
+		if (*end != ' ' || from >= to ||
+		    !host_time_add_pause(&tracks->summary->host, from, to, NULL))
+			return;
+		tracks->pauses_read += (size_t)(end + 1 - text);
+		text = end + 1;
+	}
 }
 
 void tracks_finish(struct tracks *tracks)
