@@ -369,7 +369,7 @@ static void work_alone(struct watch *watch)
 		while (sigtimedwait(watch->handled, &info, &now) > 0)
 			take_signal(watch->pid, watch->witness, watch->work, &info);
 	}
-	watch->work->finish(watch->work->user);
+	watch->work->finish(watch->work->user, watch->status);
 }
 
 static void work_until_end(struct watch *watch)
@@ -386,7 +386,7 @@ static void work_until_end(struct watch *watch)
 		work->work(work->user);
 	while (!__atomic_load_n(&watch->woken, __ATOMIC_ACQUIRE))
 		sched_yield(); /* finish takes away what it wakes by */
-	work->finish(work->user);
+	work->finish(work->user, watch->status);
 	__atomic_store_n(&watch->done, true, __ATOMIC_RELEASE);
 	pthread_kill(thread, SIGCHLD); /* ends its sleep */
 	pthread_join(thread, NULL);

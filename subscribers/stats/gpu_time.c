@@ -597,6 +597,8 @@ void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_mi
 {
 	if (gpu->late_ns)
 		take_late(gpu);
+	if (missing != IDLE_CAUSES)
+		gpu->gaps = (struct gaps){0};
 	for (uint32_t i = 0; i < gpu->row_count; i++) {
 		struct idle_row *row = &gpu->rows[i];
 		const bool is_unseen = calls_missing && row->cause == IDLE_OUTSIDE;

@@ -129,6 +129,7 @@ struct summary {
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	bool unfinished;
+	char *ended; /* how the command did: "with status 0"; NULL: not known */
 };
 
 /* A section, ready to be printed. */

@@ -255,6 +255,8 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	json_end(&json);
 	summary_print_counters_json(&json, summary);
 	print_all_processes(&json, summary);
+	if (summary->ended)
+		json_text(&json, "ended", summary->ended);
 	json_array(&json, "ledger");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)
 		print_stream(&json, s);

@@ -9,6 +9,8 @@
 #define GAPS_SHOWN 8u
 /* A gap is worth a line if it is so large a part of its GPU's span. */
 #define GAP_PART 1000u
+/* A cause is worth a word of so large a part of its gap. */
+#define GAP_SHARE 0.05
 
 static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 {
@@ -112,15 +114,16 @@ static char *gap_text(const struct summary_gap *gap)
 	for (size_t i = 0; file && i < GAP_PARTS; i++) {
 		const struct gap_part *part = &gap->is->parts[i];
 		const double share = (double)part->ns / (double)(gap->is->end - gap->is->begin);
-		char *cause = part->row && share >= 0.005
+		char *cause = part->row && share >= GAP_SHARE
 				      ? summary_cause_text(&gap->device->time.rows[part->row - 1])
 				      : NULL;
+		const char *colon = cause ? strstr(cause, ": ") : NULL;
 
 		if (!cause)
 			continue;
-		if (share < 0.995)
-			fprintf(file, "%s%.0f%% ", i ? "; " : "", share * 100);
-		fputs(cause, file);
+		if (share < 1 - GAP_SHARE)
+			fprintf(file, "%s%.0f%% ", i ? ", " : "", share * 100);
+		fputs(colon ? colon + 2 : cause, file);
 		free(cause);
 	}
 	if (file)
@@ -184,7 +187,7 @@ static void print_idle(FILE *file, const struct summary_device *device, unsigned
 			set_ns(row->cells[3], list[i].longest_ns);
 			row->name = summary_cause_text(&list[i]);
 		}
-		fprintf(file, "\nWhy GPU %" PRIu32 " was idle, %s%s\n", device->number,
+		fprintf(file, "\nWhy GPU %" PRIu32 " was not busy for %s%s\n", device->number,
 			summary_duration(idle, time->idle_ns),
 			shown < count ? ", the largest causes" : "");
 		summary_print_table(file, rows, shown + 1,

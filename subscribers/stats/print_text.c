@@ -245,12 +245,6 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 		summary_duration(text[0], time->busy_ns), summary_duration(text[1], recorded),
 		paused ? " recorded" : "",
 		recorded ? 100.0 * (double)time->busy_ns / (double)recorded : 0.0);
-	if (time->copies_ns)
-		fprintf(file, " with kernels %s, copies %s, both %s",
-			summary_duration(text[2], time->kernels_ns),
-			summary_duration(text[3], time->copies_ns),
-			summary_duration(text[4],
-					 apart > time->busy_ns ? apart - time->busy_ns : 0));
 	if (unknown > paused)
 		fputs(", the rest is not known", file);
 	else
@@ -261,6 +255,12 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 		fprintf(file, ", %" PRIu64 " dispatches", d->kernels);
 	if (d->copies)
 		fprintf(file, ", %" PRIu64 " copies", d->copies);
+	if (time->copies_ns)
+		fprintf(file, "\n  kernels %s, copies %s, both at once %s",
+			summary_duration(text[2], time->kernels_ns),
+			summary_duration(text[3], time->copies_ns),
+			summary_duration(text[4],
+					 apart > time->busy_ns ? apart - time->busy_ns : 0));
 	fputc('\n', file);
 }
 
@@ -329,6 +329,8 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	summary_print_idle(file, summary, columns, style->top);
 	if (summary->devices)
 		fputc('\n', file);
+	if (summary->ended && strcmp(summary->ended, "with status 0") != 0)
+		fprintf(file, "The command ended %s\n", summary->ended);
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
 		/* A stream of which nothing was wanted has nothing to say. */
 		if (s->ledger.published || s->ledger.missed)

@@ -81,6 +81,10 @@ static int add_ledgers(struct sink *s)
 
 int sink_finish(struct sink *sink)
 {
+	const char *ended = sink->host->property(sink->host, "ended");
+
+	if (ended && !sink->summary->ended)
+		sink->summary->ended = strdup(ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
 	return counted_finish(&sink->counted) || add_ledgers(sink) || summary_explain(sink->summary)

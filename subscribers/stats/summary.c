@@ -379,5 +379,6 @@ void summary_destroy(struct summary *summary)
 	summary_forget_processes(summary);
 	summary_forget_counters(summary);
 	host_time_fini(&summary->host);
+	free(summary->ended);
 	free(summary);
 }

@@ -25,11 +25,12 @@ struct track {
 	/* Offsets in the payload of the end event, or NO_FIELD. */
 	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
 	uint32_t bytes_offset, status_offset;
-	uint32_t name_offset;       /* of a text that is the name */
-	uint32_t begin_text_offset; /* the same in the begin event, where it has no id */
-	uint32_t call_offset;       /* when the call began that caused it */
-	uint32_t flags_offset;      /* of a call of HIP */
-	uint32_t tid_offset;        /* in the event of one that had not ended */
+	uint32_t name_offset;        /* of a text that is the name */
+	uint32_t begin_text_offset;  /* the same in the begin event, where it has no id */
+	uint32_t call_offset;        /* when the call began that caused it */
+	uint32_t flags_offset;       /* of a call of HIP */
+	uint32_t range_flags_offset; /* of a range of roctx */
+	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
@@ -149,7 +150,7 @@ static struct summary_group *find_named(struct track *track, const struct rtl_ev
 
 /* ---- events ---- */
 
-/* That thread of the event's process, after add_to_process. NULL: out of memory. */
+/* That thread of the event's process, after find_process. NULL: out of memory. */
 static struct host_thread *find_thread(struct track *track, uint32_t tid)
 {
 	struct tracks *tracks = track->tracks;
@@ -208,7 +209,7 @@ static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint6
 	struct host_time *host = &track->tracks->summary->host;
 	struct host_thread *thread = find_thread(track, tid);
 
-	if (!thread)
+	if (!thread || !group)
 		return false;
 	return track->flags_offset != NO_FIELD
 		       ? host_time_add_call(host, thread, begin, end, group)
@@ -253,29 +254,39 @@ static bool has_failed(const struct track *track, const struct rtl_event *event)
 	       read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED;
 }
 
-/* False: out of memory. */
-static bool add_to_process(struct track *track, const struct rtl_event *event, uint64_t duration_ns)
+/* The process of an event, which is then tracks->process. False: out of memory. */
+static bool find_process(struct tracks *tracks, const struct rtl_process *info)
+{
+	const bool has_rank =
+		info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank);
+
+	if (info == tracks->last_process)
+		return true;
+	tracks->last_process = NULL;
+	tracks->process = summary_process(tracks->summary, info->number);
+	if (!tracks->process ||
+	    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
+				     info->host_name, info->program))
+		return false;
+	tracks->last_process = info;
+	return true;
+}
+
+/* The program had paused recording: that is no range. False: out of memory. */
+static bool take_pause(struct track *track, const struct rtl_event *event)
 {
 	struct tracks *tracks = track->tracks;
-	const struct rtl_process *info = event->process;
 
-	if (info != tracks->last_process) {
-		const bool has_rank = info->struct_size >=
-				      offsetof(struct rtl_process, rank) + sizeof(info->rank);
+	return find_process(tracks, event->process) &&
+	       host_time_add_pause(&tracks->summary->host,
+				   read_u64(event->payload, track->begin_offset),
+				   read_u64(event->payload, track->end_offset), tracks->process);
+}
 
-		tracks->last_process = NULL;
-		tracks->process = summary_process(tracks->summary, info->number);
-		if (!tracks->process ||
-		    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
-					     info->host_name, info->program))
-			return false;
-		tracks->last_process = info;
-	}
-	if (track->deed != SUMMARY_DEEDS) {
-		tracks->process->deeds[track->deed].count++;
-		tracks->process->deeds[track->deed].total_ns += duration_ns;
-	}
-	return true;
+static bool is_pause(const struct track *track, const struct rtl_event *event)
+{
+	return track->range_flags_offset != NO_FIELD &&
+	       read_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED;
 }
 
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
@@ -287,6 +298,12 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		tracks_take_pauses(track->tracks);
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
+
+		if (is_pause(track, event)) {
+			if (!take_pause(track, event))
+				return out_of_memory(track);
+			continue;
+		}
 		struct summary_group *group = track->name_offset != NO_FIELD
 						      ? find_named(track, event, track->name_offset)
 						      : find_group(track, event, event->uid);
@@ -307,8 +324,14 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			group->bytes += bytes;
 			group->timed_bytes += begin && end ? bytes : 0;
 		}
-		if (!add_to_process(track, event, begin && end > begin ? end - begin : 0))
+		if (!find_process(track->tracks, event->process))
 			return out_of_memory(track);
+		if (track->deed != SUMMARY_DEEDS) {
+			struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
+
+			deeds->count++;
+			deeds->total_ns += begin && end > begin ? end - begin : 0;
+		}
 		if (!begin || !end) {
 			group->untimed++;
 			continue;
@@ -338,6 +361,9 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 		const uint64_t begin = read_u64(event->payload, track->begin_offset);
+		const uint32_t tid = track->tid_offset != NO_FIELD
+					     ? read_u32(event->payload, track->tid_offset)
+					     : event->tid;
 		char name[RTL_PAYLOAD_MAX + 1];
 		struct rtl_text text = {0, 0};
 		const char *shown = name;
@@ -355,11 +381,13 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 						   : 0,
 					   name);
 		}
-		if (summary_section_add_open(track->section, *shown ? shown : UNKNOWN_NAME,
-					     track->tid_offset != NO_FIELD
-						     ? read_u32(event->payload, track->tid_offset)
-						     : event->tid,
+		shown = *shown ? shown : UNKNOWN_NAME;
+		if (summary_section_add_open(track->section, shown, tid,
 					     event->time_ns > begin ? event->time_ns - begin : 0))
+			return out_of_memory(track);
+		if (track->is_host && (!find_process(track->tracks, event->process) ||
+				       !add_to_host(track, tid, begin, event->time_ns,
+						    summary_group(track->section, shown))))
 			return out_of_memory(track);
 	}
 }
@@ -513,6 +541,8 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
 	track->is_host = is_hip_call || is_range;
 	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
+	track->range_flags_offset =
+		is_range ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->causes = is_kernel || is_copy;
 	track->deed = is_kernel     ? SUMMARY_KERNELS
 		      : is_copy     ? SUMMARY_COPIES

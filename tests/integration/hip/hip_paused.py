@@ -34,7 +34,8 @@ def main():
         "calls": "SELECT CAST(substr(args, instr(args, 'len=') + 4) AS INTEGER) - 1024"
                  " FROM rtl_calls WHERE function = 'hipDeviceGetName'",
         "marks": "SELECT CAST(substr(name, 6) AS INTEGER) FROM rtl_markers WHERE NOT is_range",
-        "ranges": "SELECT CAST(substr(name, 7) AS INTEGER) FROM rtl_markers WHERE is_range",
+        "ranges": "SELECT CAST(substr(name, 7) AS INTEGER) FROM rtl_markers WHERE is_range"
+                  " AND name <> 'recording paused'",
     }
     problems = []
     for what, query in queries.items():
