@@ -268,7 +268,7 @@ class Summary(Case):
                                    r"(2\.9..|3\.000)us +3\.000us +a_kernel$")
         self.assertIn("GPU copies: 1, 500ns in total", lines)
         self.assertEqual([line for line in lines if line.startswith("GPU ") and "busy" in line], [
-            "GPU 0: busy 3.500us of 3.500us (100.0%), idle 0ns, 2 dispatches",
+            "GPU 0: busy 4.000us of 4.400us (90.9%), idle 400ns, 2 dispatches, 1 copies",
             "GPU 1: busy 1.000us of 1.000us (100.0%), idle 0ns, 1 dispatches"])
 
     def test_sort_and_csv(self):
