@@ -238,8 +238,6 @@ static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_wor
 	const struct lane *calls = &work->thread->calls;
 	size_t at;
 
-	if (work->submit > before->end)
-		return IDLE_LATENCY;
 	if (work->correlation && work->correlation == before->correlation &&
 	    work->thread == before->thread) {
 		at = lane_find(calls, work->submit);
@@ -248,6 +246,8 @@ static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_wor
 		    !strncmp(calls->spans[at].what->name, "hipGraphLaunch", 14))
 			return IDLE_GRAPH;
 	}
+	if (work->submit > before->end)
+		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
 	return before->queue != work->queue || before->stream != work->stream ? IDLE_QUEUE

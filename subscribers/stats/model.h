@@ -189,8 +189,6 @@ const char *summary_name_heading(const struct summary_section *section);
 
 /* What a cause is called in JSON. */
 const char *summary_cause_key(enum idle_cause cause);
-/* Why, as "waiting in hipDeviceSynchronize, nothing under way"; to be freed. NULL: out of memory. */
-char *summary_cause_text(const struct idle_row *row);
 /* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
 struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */

@@ -6,11 +6,16 @@
 
 #include "model.h"
 
+/* Columns of idle causes. */
+enum { SHARE, IDLE, PIECES, LONGEST, WHY };
+
 #define GAPS_SHOWN 8u
 /* A gap is worth a line if it is so large a part of its GPU's span. */
 #define GAP_PART 1000u
 /* A cause is worth a word of so large a part of its gap. */
 #define GAP_SHARE 0.05
+/* Of a line, what stands before them. */
+#define GAP_COLUMNS 34u
 
 static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 {
@@ -21,22 +26,26 @@ static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 
 /* ---- idle time ---- */
 
+#define NOT_SUBMITTED "no work submitted"
+#define NOT_STARTED   "submitted, not started"
+#define NO_STATEMENT  "no statement possible"
+
 static const struct {
-	const char *key, *text;
+	const char *key, *group, *text;
 } causes[IDLE_CAUSES] = {
-	[IDLE_OUTSIDE] = {"outside_hip", "no work submitted: host outside HIP"},
-	[IDLE_CALL] = {"in_call", "no work submitted: host in several calls of HIP"},
-	[IDLE_WAIT] = {"in_wait", "no work submitted: host waiting, nothing under way"},
-	[IDLE_UNSEEN] = {"not_submitted", "no work submitted: host not recorded"},
-	[IDLE_LATENCY] = {"launch_latency", "submitted, not started: launch latency"},
-	[IDLE_COPY] = {"behind_copy", "submitted, not started: behind a copy"},
-	[IDLE_QUEUE] = {"behind_queue", "submitted, not started: behind another queue"},
-	[IDLE_EVENT] = {"behind_barrier", "submitted, not started: behind a barrier or event"},
-	[IDLE_GRAPH] = {"in_graph", "between nodes of a graph"},
-	[IDLE_UNKNOWN] = {"unknown", "not known: no time of submission"},
-	[IDLE_PAUSED] = {"paused", "no statement possible: recording was paused"},
-	[IDLE_FILTERED] = {"filtered", "no statement possible: work was left out"},
-	[IDLE_LOST] = {"lost", "no statement possible: events were lost"},
+	[IDLE_OUTSIDE] = {"outside_hip", NOT_SUBMITTED, "host outside HIP"},
+	[IDLE_CALL] = {"in_call", NOT_SUBMITTED, "host in several calls of HIP"},
+	[IDLE_WAIT] = {"in_wait", NOT_SUBMITTED, "host waiting for nothing"},
+	[IDLE_UNSEEN] = {"not_submitted", NOT_SUBMITTED, "host not recorded"},
+	[IDLE_LATENCY] = {"launch_latency", NOT_STARTED, "launch latency"},
+	[IDLE_COPY] = {"behind_copy", NOT_STARTED, "behind a copy"},
+	[IDLE_QUEUE] = {"behind_queue", NOT_STARTED, "behind another queue"},
+	[IDLE_EVENT] = {"behind_barrier", NOT_STARTED, "behind a barrier or event"},
+	[IDLE_GRAPH] = {"in_graph", NOT_STARTED, "between nodes of a graph"},
+	[IDLE_UNKNOWN] = {"unknown", "not known", "no time of submission"},
+	[IDLE_PAUSED] = {"paused", NO_STATEMENT, "recording was paused"},
+	[IDLE_FILTERED] = {"filtered", NO_STATEMENT, "work was left out"},
+	[IDLE_LOST] = {"lost", NO_STATEMENT, "events were lost"},
 };
 
 const char *summary_cause_key(enum idle_cause cause)
@@ -44,20 +53,20 @@ const char *summary_cause_key(enum idle_cause cause)
 	return causes[cause].key;
 }
 
-char *summary_cause_text(const struct idle_row *row)
+/* To be freed. NULL: out of memory. */
+static char *cause_text(const struct idle_row *row)
 {
 	const char *what = row->what ? row->what->name : NULL;
 	char *text = NULL;
 	int length;
 
 	if (row->cause == IDLE_OUTSIDE && row->thread)
-		length = asprintf(&text, "no work submitted: thread %" PRIu32 " outside HIP%s%s",
-				  row->thread->tid, what ? ", in range " : "", what ? what : "");
+		length = asprintf(&text, "thread %" PRIu32 " outside HIP%s%s", row->thread->tid,
+				  what ? ", in range " : "", what ? what : "");
 	else if (row->cause == IDLE_CALL && what)
-		length = asprintf(&text, "no work submitted: host in %s", what);
+		length = asprintf(&text, "host in %s", what);
 	else if (row->cause == IDLE_WAIT && what)
-		length = asprintf(&text, "no work submitted: host waiting in %s, nothing under way",
-				  what);
+		length = asprintf(&text, "host waiting in %s for nothing", what);
 	else
 		length = asprintf(&text, "%s", causes[row->cause].text);
 	return length < 0 ? NULL : text;
@@ -104,30 +113,33 @@ struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count)
 	return list;
 }
 
-/* What a part of the gap was; "" for what was too small to be kept. To be freed. */
-static char *gap_text(const struct summary_gap *gap)
+/* What a gap's largest parts were, as far as there is room but for the first. To be freed. */
+static char *gap_text(const struct summary_gap *gap, unsigned room)
 {
+	const double length = (double)(gap->is->end - gap->is->begin);
 	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
 
-	for (size_t i = 0; file && i < GAP_PARTS; i++) {
+	for (size_t i = 0; i < GAP_PARTS; i++) {
 		const struct gap_part *part = &gap->is->parts[i];
-		const double share = (double)part->ns / (double)(gap->is->end - gap->is->begin);
-		char *cause = part->row && share >= GAP_SHARE
-				      ? summary_cause_text(&gap->device->time.rows[part->row - 1])
-				      : NULL;
-		const char *colon = cause ? strstr(cause, ": ") : NULL;
+		const double share = (double)part->ns / length;
+		char *cause = NULL, *longer = NULL;
 
-		if (!cause)
-			continue;
-		if (share < 1 - GAP_SHARE)
-			fprintf(file, "%s%.0f%% ", i ? ", " : "", share * 100);
-		fputs(colon ? colon + 2 : cause, file);
-		free(cause);
+		if (part->row && share >= GAP_SHARE)
+			cause = cause_text(&gap->device->time.rows[part->row - 1]);
+		if (cause && share < 1 - GAP_SHARE) {
+			if (asprintf(&longer, "%s%s%.0f%% %s", text ? text : "", text ? ", " : "",
+				     share * 100, cause) < 0)
+				longer = NULL;
+			free(cause);
+			cause = longer;
+		}
+		if (!cause || (text && strlen(cause) > room)) {
+			free(cause);
+			break;
+		}
+		free(text);
+		text = cause;
 	}
-	if (file)
-		fclose(file);
 	return text;
 }
 
@@ -152,7 +164,7 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 		set_ns(row->cells[1], ns);
 		set_ns(row->cells[2], gap->is->begin - begin_ns);
 		summary_set(row->cells[3], "%" PRIu32, gap->device->number);
-		row->name = gap_text(gap);
+		row->name = gap_text(gap, columns - GAP_COLUMNS);
 		count++;
 	}
 	if (rows && count) {
@@ -167,6 +179,12 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 static void print_idle(FILE *file, const struct summary_device *device, unsigned columns,
 		       unsigned top)
 {
+	static const uint8_t dispensable[] = {WHY, LONGEST, PIECES};
+	const struct summary_table table = {.columns = columns,
+					    .gap = 2,
+					    .left = 1 << WHY,
+					    .dispensable = dispensable,
+					    .dispensable_count = sizeof(dispensable)};
 	const struct gpu_time *time = &device->time;
 	char idle[SUMMARY_DURATION_SIZE];
 	size_t count, shown;
@@ -176,22 +194,23 @@ static void print_idle(FILE *file, const struct summary_device *device, unsigned
 	shown = top && top < count ? top : count;
 	rows = calloc(shown + 1, sizeof(*rows));
 	if (list && rows && count) {
-		rows[0] = (struct summary_row){{"share", "idle", "pieces", "longest"}, "cause"};
+		rows[0] = (struct summary_row){{"share", "idle", "pieces", "longest", "why"},
+					       "cause"};
 		for (size_t i = 0; i < shown; i++) {
 			struct summary_row *row = &rows[i + 1];
 
-			summary_set(row->cells[0], "%.1f%%",
+			summary_set(row->cells[SHARE], "%.1f%%",
 				    100.0 * (double)list[i].total_ns / (double)time->idle_ns);
-			set_ns(row->cells[1], list[i].total_ns);
-			summary_set(row->cells[2], "%" PRIu64, list[i].count);
-			set_ns(row->cells[3], list[i].longest_ns);
-			row->name = summary_cause_text(&list[i]);
+			set_ns(row->cells[IDLE], list[i].total_ns);
+			summary_set(row->cells[PIECES], "%" PRIu64, list[i].count);
+			set_ns(row->cells[LONGEST], list[i].longest_ns);
+			summary_set(row->cells[WHY], "%s", causes[list[i].cause].group);
+			row->name = cause_text(&list[i]);
 		}
 		fprintf(file, "\nWhy GPU %" PRIu32 " was not busy for %s%s\n", device->number,
 			summary_duration(idle, time->idle_ns),
 			shown < count ? ", the largest causes" : "");
-		summary_print_table(file, rows, shown + 1,
-				    &(struct summary_table){.columns = columns, .gap = 2});
+		summary_print_table(file, rows, shown + 1, &table);
 	}
 	free_names(rows, rows ? shown : 0);
 	free(list);

@@ -211,11 +211,11 @@ static uint8_t *paint(const struct world *world, uint32_t thread, bool ranges)
 static enum idle_cause late_cause(const struct gpu_work *before, const struct gpu_work *next,
 				  const uint8_t *call)
 {
-	if (next->submit > before->end)
-		return IDLE_LATENCY;
 	if (next->correlation && next->correlation == before->correlation &&
 	    next->thread == before->thread && call[next->submit] == GRAPH + 1)
 		return IDLE_GRAPH;
+	if (next->submit > before->end)
+		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
 	return before->queue != next->queue || before->stream != next->stream ? IDLE_QUEUE

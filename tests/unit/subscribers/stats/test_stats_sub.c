@@ -293,10 +293,9 @@ static void test_copies__bytes_and_rate__in_a_table_of_their_own(void **state)
 	assert_contains(text, "bytes   rate  copy\n");
 	assert_contains(text, "20kB  5GB/s  CopyHostToDevice\n");
 	assert_contains(text, "123B      -  CopyHostToHost\n");
-	assert_contains(
-		text, "GPU 1: busy 3.500us of 7.000us (50.0%), idle 3.500us, "
-			"1 dispatches, 2 copies\n"
-			"  kernels 500ns, copies 3.000us, both at once 0ns\n");
+	assert_contains(text, "GPU 1: busy 3.500us of 7.000us (50.0%), idle 3.500us, "
+			      "1 dispatches, 2 copies\n"
+			      "  kernels 500ns, copies 3.000us, both at once 0ns\n");
 }
 
 static void test_copies__json__with_bytes_and_rate(void **state)
