@@ -141,6 +141,9 @@ struct summary_view {
 	uint64_t untimed;
 };
 
+/* Adds the rows of all sections. 0, or RTL_ENOMEM. */
+int summary_merge_sections(struct summary *to, const struct summary *from);
+
 /* 0, or RTL_ENOMEM. */
 int summary_view(const struct summary_section *section, enum summary_sort sort,
 		 struct summary_view *view);
