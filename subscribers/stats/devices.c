@@ -66,6 +66,21 @@ static uint64_t work_missing(const struct summary *summary, bool lost)
 	       missing_of(summary, RTL_STREAM_HSA_COPY, lost);
 }
 
+/* Of what was idle within ranges, too, nothing is known. */
+static void forget_idle(struct summary *summary)
+{
+	for (struct summary_section *s = summary->sections; s; s = s->next)
+		for (size_t i = 0; i < s->groups.capacity; i++) {
+			struct summary_group *group = section_group_at(s, i);
+
+			if (!group)
+				continue;
+			group->idle_ns[IDLE_NOT_KNOWN] += group->idle_ns[IDLE_NOT_SUBMITTED] +
+							  group->idle_ns[IDLE_NOT_STARTED];
+			group->idle_ns[IDLE_NOT_SUBMITTED] = group->idle_ns[IDLE_NOT_STARTED] = 0;
+		}
+}
+
 int summary_explain(struct summary *summary)
 {
 	const enum idle_cause missing = work_missing(summary, false)  ? IDLE_FILTERED
@@ -79,6 +94,8 @@ int summary_explain(struct summary *summary)
 	for (struct summary_device *d = summary->devices; d; d = d->next, devices++)
 		good &= gpu_time_settle(&d->time);
 	host_time_close(&summary->host);
+	if (missing != IDLE_CAUSES)
+		forget_idle(summary);
 	forget_gaps(summary);
 	summary->gaps = calloc(devices * GAPS_KEPT + 1, sizeof(*summary->gaps));
 	if (!summary->gaps || !good)

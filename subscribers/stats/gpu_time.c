@@ -11,6 +11,7 @@
 #define WINDOW    16384u
 #define CHUNKS    4096u
 #define ROWS_MOST 4096u
+#define MARKS     65536u
 
 /* ---- gaps */
 
@@ -117,6 +118,28 @@ static void add_part(struct gap *gap, const struct gap_part *part)
 	}
 }
 
+/* Up to there it was what the newest mark says. */
+static void set_mark(struct gpu_time *gpu, uint64_t time)
+{
+	size_t kept = 0;
+
+	if (gpu->mark_count == MARKS) {
+		for (size_t i = 0; i < MARKS / 2; i += 2)
+			gpu->marks[kept++] = gpu->marks[i];
+		memmove(gpu->marks + kept, gpu->marks + MARKS / 2, MARKS / 2 * sizeof(*gpu->marks));
+		gpu->mark_count = kept + MARKS / 2;
+	}
+	gpu->mark.time = time;
+	gpu->marks[gpu->mark_count++] = gpu->mark;
+}
+
+static void mark_idle(struct gpu_time *gpu, enum idle_cause cause, uint64_t ns)
+{
+	gpu->idle_ns += ns;
+	gpu->mark.idle_ns[idle_group_of(cause)] += ns;
+	set_mark(gpu, gpu->mark.time + ns);
+}
+
 static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_thread *thread,
 		const struct summary_group *what, uint64_t ns)
 {
@@ -125,7 +148,7 @@ static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_t
 	if (!row)
 		return;
 	add_to_row(gpu, row, ns);
-	gpu->idle_ns += ns;
+	mark_idle(gpu, cause, ns);
 	add_part(&gpu->gap, &(struct gap_part){.row = row, .thread = thread, .ns = ns});
 }
 
@@ -147,6 +170,58 @@ void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread,
 		}
 }
 
+/* ---- steps */
+
+static uint64_t between(uint64_t from, uint64_t to, uint64_t part, uint64_t whole)
+{
+	return from + (uint64_t)((unsigned __int128)(to - from) * part / whole);
+}
+
+/* How long it had been busy and idle at that time. */
+static struct gpu_mark mark_at(const struct gpu_time *gpu, uint64_t time)
+{
+	struct gpu_mark before = {.time = gpu->first}, mark;
+	size_t low = 0, high = gpu->mark_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (gpu->marks[middle].time > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low)
+		before = gpu->marks[low - 1];
+	if (low == gpu->mark_count || time <= before.time)
+		return before;
+	mark = gpu->marks[low];
+	const uint64_t part = time - before.time, whole = mark.time - before.time;
+
+	mark.busy_ns = between(before.busy_ns, mark.busy_ns, part, whole);
+	for (int i = 0; i < IDLE_GROUPS; i++)
+		mark.idle_ns[i] = between(before.idle_ns[i], mark.idle_ns[i], part, whole);
+	return mark;
+}
+
+void gpu_time_take_steps(struct gpu_time *gpu, bool all)
+{
+	const struct host_time *host = gpu->host;
+
+	for (; gpu->steps_done < host->step_count; gpu->steps_done++) {
+		const struct step *step = &host->steps[gpu->steps_done];
+		struct gpu_mark begin, end;
+
+		if (step->end > gpu->told && !all)
+			return;
+		begin = mark_at(gpu, step->begin);
+		end = mark_at(gpu, step->end);
+		step->name->busy_ns += end.busy_ns - begin.busy_ns;
+		for (int i = 0; i < IDLE_GROUPS; i++)
+			step->name->idle_ns[i] += end.idle_ns[i] - begin.idle_ns[i];
+	}
+}
+
 /* ---- why it was idle */
 
 /* No range that has ended is around it: another one may be. */
@@ -155,7 +230,7 @@ static void explain_open(struct gpu_time *gpu, struct host_thread *thread, uint6
 {
 	if (!ns)
 		return;
-	gpu->idle_ns += ns;
+	mark_idle(gpu, IDLE_OUTSIDE, ns);
 	add_part(&gpu->gap, &(struct gap_part){.thread = thread, .begin = begin, .ns = ns});
 	if (!host_time_add_open(thread, gpu, begin, end, ns))
 		gpu->out_of_memory = true;
@@ -372,7 +447,11 @@ static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 	const uint64_t idle = gpu->first > end ? gpu->first - end : 0;
 
 	gpu->gap = (struct gap){.begin = end, .end = gpu->first};
+	const struct gpu_mark mark = gpu->mark;
+
 	add(gpu, IDLE_UNKNOWN, NULL, NULL, idle);
+	gpu->mark = mark; /* steps know nothing of it */
+	gpu->mark_count -= idle != 0;
 	if (idle)
 		keep_gap(&gpu->gaps, &gpu->gap);
 	gpu->chunks[0].idle_ns += idle;
@@ -390,9 +469,10 @@ bool gpu_time_init(struct gpu_time *gpu, struct host_time *host)
 	gpu->window = malloc((WINDOW + PENDING) * size);
 	gpu->spare = malloc((WINDOW + PENDING) * size);
 	gpu->chunks = malloc(CHUNKS * sizeof(*gpu->chunks));
+	gpu->marks = malloc(MARKS * sizeof(*gpu->marks));
 	gpu->chunk_works = 64;
 	gpu->first = UINT64_MAX;
-	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks) {
+	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks || !gpu->marks) {
 		gpu_time_fini(gpu);
 		return false;
 	}
@@ -408,6 +488,7 @@ void gpu_time_fini(struct gpu_time *gpu)
 	free(gpu->window);
 	free(gpu->spare);
 	free(gpu->chunks);
+	free(gpu->marks);
 	free(gpu->rows);
 	map_fini(&gpu->row_of);
 }
@@ -486,7 +567,7 @@ static void tell(struct gpu_time *gpu, const struct gpu_work *work)
 	uint64_t idle = 0;
 
 	if (!gpu->told) {
-		gpu->told = gpu->busy_since = work->begin;
+		gpu->told = gpu->busy_since = gpu->mark.time = work->begin;
 	} else if (work->begin > gpu->told) {
 		tell_gap(gpu, work, &gpu->window[work->first]);
 		idle = work->begin - gpu->told;
@@ -499,7 +580,11 @@ static void tell(struct gpu_time *gpu, const struct gpu_work *work)
 	gpu->told += idle;
 	if (work->end >= gpu->told)
 		gpu->before = *work;
-	gpu->busy_ns += add_union(&gpu->told, work->begin, work->end);
+	const uint64_t busy = add_union(&gpu->told, work->begin, work->end);
+
+	gpu->busy_ns += busy;
+	gpu->mark.busy_ns += busy;
+	set_mark(gpu, gpu->told);
 	add_to_chunk(gpu, idle);
 }
 
@@ -514,6 +599,7 @@ static void tell_first(struct gpu_time *gpu, size_t count)
 			first = i;
 	for (size_t i = 0; i < count; i++)
 		tell(gpu, &window[i]);
+	gpu_time_take_steps(gpu, false);
 	gpu->window_count -= count;
 	memmove(window, window + count, gpu->window_count * sizeof(*window));
 }
@@ -559,6 +645,7 @@ bool gpu_time_settle(struct gpu_time *gpu)
 	take_pending(gpu);
 	if (gpu->window_count)
 		tell_first(gpu, gpu->window_count);
+	gpu_time_take_steps(gpu, true);
 	return !gpu->out_of_memory;
 }
 

@@ -44,6 +44,16 @@ struct idle_row {
 	uint64_t total_ns, longest_ns, count;
 };
 
+/* Causes in groups: nothing was submitted, not started, no statement. */
+enum idle_group { IDLE_NOT_SUBMITTED, IDLE_NOT_STARTED, IDLE_NOT_KNOWN, IDLE_GROUPS };
+
+static inline enum idle_group idle_group_of(enum idle_cause cause)
+{
+	return cause <= IDLE_UNSEEN  ? IDLE_NOT_SUBMITTED
+	       : cause <= IDLE_GRAPH ? IDLE_NOT_STARTED
+				     : IDLE_NOT_KNOWN;
+}
+
 #define GAP_PARTS 4u
 #define GAPS_KEPT 16u
 
@@ -80,6 +90,11 @@ struct gpu_chunk {
 	uint64_t end, idle_ns;
 };
 
+/* How long it had been busy and idle by then. */
+struct gpu_mark {
+	uint64_t time, busy_ns, idle_ns[IDLE_GROUPS];
+};
+
 struct gpu_time {
 	struct gpu_time *next; /* in host_time.gpus */
 	struct host_time *host;
@@ -103,6 +118,11 @@ struct gpu_time {
 	uint32_t row_count, row_room;
 	struct map row_of;
 	struct gap gap; /* the one that is being explained */
+	struct gpu_mark
+		*marks; /* in order, one behind each stretch of one kind; older ones are rarer */
+	struct gpu_mark mark; /* the newest */
+	size_t mark_count;
+	size_t steps_done; /* of host_time.steps */
 	bool out_of_memory;
 };
 
@@ -116,6 +136,8 @@ uint64_t gpu_time_told(const struct gpu_time *gpu);
 /** An idle piece was in that range. For host_time.c. */
 void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread, uint64_t begin,
 			 uint64_t ns, const struct summary_group *name);
+/** What it did within steps that have ended is added to their ranges. all: also of what is not told yet. */
+void gpu_time_take_steps(struct gpu_time *gpu, bool all);
 /** Tells all work, once there is no more of it. False: out of memory. */
 bool gpu_time_settle(struct gpu_time *gpu);
 /**

@@ -11,6 +11,7 @@
 #define LANE_MOST  65536u
 #define SPANS_MOST (2u << 20) /* of all lanes together; each may have LANE_LEAST */
 #define OPEN_MOST  4096u
+#define STEPS_MOST 65536u
 
 struct host_thread *host_thread(struct host_time *time, const struct summary_process *process,
 				uint32_t tid)
@@ -189,11 +190,36 @@ static void resolve(struct host_thread *thread, uint64_t begin, const struct sum
 	thread->open_count = kept;
 }
 
+/* Forgets those that all GPUs have taken; if these are too few, they take what they know. */
+static void make_room_for_steps(struct host_time *time)
+{
+	size_t done = time->step_count;
+
+	for (struct gpu_time *gpu = time->gpus; gpu; gpu = gpu->next) {
+		gpu_time_take_steps(gpu, false);
+		done = gpu->steps_done < done ? gpu->steps_done : done;
+	}
+	for (struct gpu_time *gpu = time->gpus; gpu && done < STEPS_MOST / 2; gpu = gpu->next)
+		gpu_time_take_steps(gpu, true);
+	done = done < STEPS_MOST / 2 ? time->step_count : done;
+	for (struct gpu_time *gpu = time->gpus; gpu; gpu = gpu->next)
+		gpu->steps_done -= done;
+	time->step_count -= done;
+	memmove(time->steps, time->steps + done, time->step_count * sizeof(*time->steps));
+}
+
 bool host_time_add_range(struct host_time *time, struct host_thread *thread, uint64_t begin,
-			 uint64_t end, const struct summary_group *name)
+			 uint64_t end, struct summary_group *name)
 {
 	if (begin >= end)
 		return true;
+	if (!time->steps)
+		time->steps = malloc(STEPS_MOST * sizeof(*time->steps));
+	if (!time->steps)
+		return false;
+	if (time->step_count == STEPS_MOST)
+		make_room_for_steps(time);
+	time->steps[time->step_count++] = (struct step){begin, end, name};
 	resolve(thread, begin, name);
 	return fill(time, &thread->ranges, begin, end, name);
 }
@@ -270,5 +296,6 @@ void host_time_fini(struct host_time *time)
 		free(thread);
 	}
 	map_fini(&time->by_id);
+	free(time->steps);
 	free(time->pauses);
 }

@@ -50,6 +50,12 @@ struct host_thread {
 	uint64_t open_last; /* none ends later */
 };
 
+/* A range, until all GPUs have told what they did in it. */
+struct step {
+	uint64_t begin, end;
+	struct summary_group *name;
+};
+
 struct pause {
 	uint64_t begin, end;
 	const struct summary_process *process; /* NULL: all */
@@ -60,7 +66,9 @@ struct host_time {
 	struct host_thread *threads;
 	struct map by_id;
 	struct gpu_time *gpus;
-	size_t span_room; /* of all lanes */
+	size_t span_room;   /* of all lanes */
+	struct step *steps; /* as they ended */
+	size_t step_count;
 	struct pause *pauses;
 	size_t pause_count;
 };
@@ -72,7 +80,7 @@ struct host_thread *host_thread(struct host_time *time, const struct summary_pro
 bool host_time_add_call(struct host_time *time, struct host_thread *thread, uint64_t begin,
 			uint64_t end, const struct summary_group *function);
 bool host_time_add_range(struct host_time *time, struct host_thread *thread, uint64_t begin,
-			 uint64_t end, const struct summary_group *name);
+			 uint64_t end, struct summary_group *name);
 /** It is told once, before what comes after it is explained. */
 bool host_time_add_pause(struct host_time *time, uint64_t begin, uint64_t end,
 			 const struct summary_process *process);

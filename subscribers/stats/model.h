@@ -17,7 +17,8 @@ struct summary_group {
 	uint64_t untimed; /* operations without a duration */
 	uint64_t count;   /* with one */
 	uint64_t total_ns, min_ns, max_ns;
-	uint64_t bytes, timed_bytes; /* moved by all, and by those with a duration */
+	uint64_t bytes, timed_bytes;            /* moved by all, and by those with a duration */
+	uint64_t busy_ns, idle_ns[IDLE_GROUPS]; /* of GPUs, while they lasted */
 	struct histogram histogram;
 	char name[];
 };
@@ -196,6 +197,10 @@ const char *summary_cause_key(enum idle_cause cause);
 struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
 void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);
+/* What GPUs did within ranges. */
+void summary_print_steps(FILE *file, const struct summary *summary,
+			 const struct summary_section *ranges, unsigned columns,
+			 const struct summary_style *style);
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,
 			     unsigned top);
 

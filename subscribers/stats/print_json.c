@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: the JSON. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "json.h"
 #include "model.h"
@@ -21,6 +22,12 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 		json_number(json, "bytes", group->bytes);
 	if (group->failed)
 		json_number(json, "failed", group->failed);
+	if (!strcmp(group->section->title, SUMMARY_RANGES)) {
+		json_number(json, "gpu_busy_ns", group->busy_ns);
+		json_number(json, "gpu_not_submitted_ns", group->idle_ns[IDLE_NOT_SUBMITTED]);
+		json_number(json, "gpu_not_started_ns", group->idle_ns[IDLE_NOT_STARTED]);
+		json_number(json, "gpu_unknown_ns", group->idle_ns[IDLE_NOT_KNOWN]);
+	}
 	if (group->count) {
 		json_number(json, "total_ns", group->total_ns);
 		json_real(json, "mean_ns", (double)group->total_ns / (double)group->count, 1);

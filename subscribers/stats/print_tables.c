@@ -223,6 +223,64 @@ void summary_print_idle(FILE *file, const struct summary *summary, unsigned colu
 	print_gaps(file, summary, columns, top);
 }
 
+/* ---- steps ---- */
+
+enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
+
+static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
+{
+	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+void summary_print_steps(FILE *file, const struct summary *summary,
+			 const struct summary_section *ranges, unsigned columns,
+			 const struct summary_style *style)
+{
+	static const uint8_t dispensable[] = {MEAN, STEPS, NOT_KNOWN_SHARE};
+	const struct summary_table table = {.columns = columns,
+					    .gap = 2,
+					    .dispensable = dispensable,
+					    .dispensable_count = sizeof(dispensable)};
+	struct summary_view view;
+	struct summary_row *rows;
+	size_t count = 0;
+
+	if (!summary->devices || summary_view(ranges, style->sort, &view))
+		return;
+	rows = calloc(view.count + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < view.count && (!style->top || count < style->top); i++) {
+		const struct summary_group *group = view.groups[i];
+		struct summary_row *row = &rows[count + 1];
+		uint64_t whole = group->busy_ns;
+
+		for (int k = 0; k < IDLE_GROUPS; k++)
+			whole += group->idle_ns[k];
+		if (!whole || !group->count)
+			continue;
+		summary_set(row->cells[STEPS], "%" PRIu64, group->count);
+		set_ns(row->cells[MEAN], group->total_ns / group->count);
+		set_ns(row->cells[BUSY], group->busy_ns / group->count);
+		set_share(row->cells[BUSY_SHARE], group->busy_ns, whole);
+		for (int k = 0; k < IDLE_GROUPS; k++)
+			if (k != IDLE_NOT_KNOWN || group->idle_ns[k])
+				set_share(row->cells[BUSY_SHARE + 1 + k], group->idle_ns[k], whole);
+		row->name = group->name;
+		count++;
+	}
+	if (rows && count) {
+		rows[0] = (struct summary_row){
+			{"count", "mean", "busy", "busy", "no work", "not started", "not known"},
+			"range"};
+		fputs("\nGPUs within ranges, of each on average: busy, idle as no work was "
+		      "submitted, or "
+		      "not started\n",
+		      file);
+		summary_print_table(file, rows, count + 1, &table);
+	}
+	free(rows);
+	free(view.groups);
+}
+
 /* ---- processes ---- */
 
 static bool has_deed(const struct summary_process *list, size_t count, enum summary_deed deed)

@@ -318,8 +318,11 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 		summary_print_bytes(file, style->title, strlen(style->title));
 		fputc('\n', file);
 	}
-	for (const struct summary_section *s = summary->sections; s; s = s->next)
+	for (const struct summary_section *s = summary->sections; s; s = s->next) {
 		print_section(file, s, columns, style);
+		if (!strcmp(s->title, SUMMARY_RANGES))
+			summary_print_steps(file, summary, s, columns, style);
+	}
 	summary_print_counters(file, summary, columns, style->top);
 	summary_print_processes(file, summary, columns, style->top);
 	if (summary->devices)

@@ -204,7 +204,7 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
 static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint64_t end,
-			const struct summary_group *group)
+			struct summary_group *group)
 {
 	struct host_time *host = &track->tracks->summary->host;
 	struct host_thread *thread = find_thread(track, tid);

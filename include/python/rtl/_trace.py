@@ -19,6 +19,8 @@ _MARKER = "id, process, pid, tid, name, begin_ns, end_ns, duration_ns, is_range,
 _PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end_ns"
 _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
+_STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
+         " gpu_not_started_ns, gpu_unknown_ns")
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
 Call = collections.namedtuple("Call", _CALL)
@@ -30,6 +32,7 @@ Gpu = collections.namedtuple("Gpu", _GPU)
 Loss = collections.namedtuple("Loss", _LOSS)
 LeftOut = collections.namedtuple("LeftOut", _LOSS)
 Idle = collections.namedtuple("Idle", _IDLE)
+Step = collections.namedtuple("Step", _STEP)
 
 _CALLS = """SELECT c.api_id, c.process, c.pid, c.tid, c.domain, c.function, c.begin_ns, c.end_ns, c.duration_ns, c.args,
   c.status, c.failed, c.unfinished, c.parent, c.instance, c.correlation, c.stream, c.device FROM rtl_calls AS c"""
@@ -193,6 +196,11 @@ class Trace:
         """Why GPUs were idle, of each GPU the longest first; of a GPU the times add up to that in which it was not busy."""
         return [Idle(device["gpu"], *(row.get(key) for key in Idle._fields[1:]))
                 for device in self.summary()["devices"] for row in device["idle"]]
+
+    def steps(self):
+        """Ranges of roctx by their names, and what GPUs did within them."""
+        return [Step(*(row.get(key) for key in Step._fields)) for section in self.summary()["sections"]
+                if section["title"] == "Ranges" for row in section["rows"]]
 
     def table(self, what, **parameters):
         """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""
