@@ -412,7 +412,7 @@ static void work_until_end(struct watch *watch)
 	if (pthread_create(&thread, NULL, watch_command, watch)) {
 		/* what the command publishes stays in its buffers until it has ended */
 		wait_for_end(watch->pid, watch->witness, work, watch->handled, &watch->status);
-		work->finish(work->user);
+		work->finish(work->user, watch->status);
 		return;
 	}
 	pthread_setname_np(thread, "rtl-signals");
@@ -420,7 +420,7 @@ static void work_until_end(struct watch *watch)
 		work->work(work->user);
 	while (!__atomic_load_n(&watch->woken, __ATOMIC_ACQUIRE))
 		sched_yield(); /* finish takes away what it wakes by */
-	work->finish(work->user);
+	work->finish(work->user, watch->status);
 	__atomic_store_n(&watch->done, true, __ATOMIC_RELEASE);
 	pthread_kill(thread, SIGCHLD); /* ends its sleep */
 	pthread_join(thread, NULL);

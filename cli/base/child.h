@@ -37,9 +37,9 @@ struct child_work {
 	void (*work)(void *user);
 	/** Any thread. */
 	void (*wake)(void *user);
-	/** The command has ended: does the rest. A first SIGINT, SIGTERM, SIGHUP or SIGQUIT is
+	/** The command has ended, with that status (waitpid): does the rest. A first SIGINT, SIGTERM, SIGHUP or SIGQUIT is
 	 *  waited out, with the line `hold_on`; the second ends rtl at once, with `last_words`. */
-	void (*finish)(void *user);
+	void (*finish)(void *user, int status);
 	/** Whether the first may do so: the user sees that it will. Any thread. */
 	bool (*is_stoppable)(void *user);
 	/** A signal that is not passed on where it was sent to rtl alone: `snapshot` is called, on a thread

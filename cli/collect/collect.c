@@ -57,6 +57,7 @@ static int set_properties(const struct launch *launch)
 			"from --subscribers, or, with --in-process, loads those into the command");
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
+	unsetenv("RTL_ENDED");
 	return collect_set_properties(launch->id, session_mode(&launch->session));
 }
 

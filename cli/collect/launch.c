@@ -129,9 +129,24 @@ static void start_snapshot(void *user)
 		cli_error("no snapshot: %s", strerror(error));
 }
 
-static void finish(void *user)
+/* How the command ended is a property of its trace. */
+static void set_ended(int status)
+{
+	const char *signal = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	char text[64];
+
+	if (WIFSIGNALED(status))
+		snprintf(text, sizeof(text), "by signal %d (SIG%s)", WTERMSIG(status),
+			 signal ? signal : "?");
+	else
+		snprintf(text, sizeof(text), "with status %d", WEXITSTATUS(status));
+	setenv("RTL_ENDED", text, 1);
+}
+
+static void finish(void *user, int status)
 {
 	end_snapshots(user, true);
+	set_ended(status);
 	collect_finish(user);
 }
 

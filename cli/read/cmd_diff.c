@@ -3,16 +3,19 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli.h"
 #include "database.h"
 #include "summary.h"
 #include "trace_summary.h"
 
+#define FILES_MOST 100
+
 struct request {
 	struct cli_operands files;
 	struct summary_difference how;
-	const char *least, *fail;
+	const char *least, *fail, *only;
 };
 
 static const struct cli_option options[] = {
@@ -25,6 +28,8 @@ static const struct cli_option options[] = {
 	CLI_VALUE(0, "fail", "PERCENT", offsetof(struct request, fail),
 		  "exit with 3 if something got slower by more than that;\n"
 		  "0: by whatever is more than --least"),
+	CLI_VALUE(0, "only", "WHAT", offsetof(struct request, only),
+		  "compare kernels, calls or steps (ranges) alone"),
 };
 
 /* 2.5 as 0.025 */
@@ -55,27 +60,60 @@ static struct summary *read_summary(const char *path, int *unfinished)
 	return summary;
 }
 
-static int diff(const struct summary_difference *how)
+static int diff(struct summary_difference *how, struct summary **runs)
 {
-	int unfinished = CLI_OK, status = CLI_FAILED, slower = 0;
-	struct summary *before = read_summary(how->titles[0], &unfinished);
-	struct summary *after = before ? read_summary(how->titles[1], &unfinished) : NULL;
+	int unfinished = CLI_OK, status = CLI_OK, slower = 0;
+	size_t count = 0;
 
-	if (after) {
-		slower = summary_print_difference(before, after, stdout, how);
+	for (int side = 0; side < 2; side++) {
+		how->runs[side] = runs + count;
+		for (size_t i = 0; !status && i < how->count[side]; i++) {
+			runs[count] = read_summary(how->titles[side][i], &unfinished);
+			status = runs[count++] ? CLI_OK : CLI_FAILED;
+		}
+	}
+	if (!status) {
+		slower = summary_print_difference(stdout, how);
 		status = slower < 0 ? cli_failed("out of memory") : cli_finish_output();
 	}
-	summary_destroy(before);
-	summary_destroy(after);
+	while (count)
+		summary_destroy(runs[--count]);
 	if (status || unfinished)
 		return status ? status : unfinished;
 	return slower ? CLI_DIFFERENT : CLI_OK;
+}
+
+/* Two files, or some before and some behind "--". False: neither. */
+static bool take_sides(const struct cli_operands *files, struct summary_difference *how)
+{
+	how->titles[0] = (const char *const *)files->list;
+	how->titles[1] = (const char *const *)files->command;
+	how->count[0] = files->count;
+	while (files->command && files->command[how->count[1]])
+		how->count[1]++;
+	if (!files->command && files->count == 2) {
+		how->titles[1] = how->titles[0] + 1;
+		how->count[0] = how->count[1] = 1;
+	}
+	return how->count[0] && how->count[1] && how->count[0] + how->count[1] <= FILES_MOST;
+}
+
+static bool read_only(const char *word, const char **kind)
+{
+	static const char *const kinds[][2] = {
+		{"kernels", "task"}, {"calls", "function"}, {"steps", "region"}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(word, kinds[i][0]))
+			*kind = kinds[i][1];
+	return *kind;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {.how = {.top = CLI_NOT_GIVEN, .least = 0.02, .fail = -1}};
 	struct summary_difference *how = &request.how;
+	struct summary *runs[FILES_MOST];
 	int status = cli_read(command, argc, argv, &request);
 
 	if (status >= 0)
@@ -84,21 +122,25 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return cli_usage("diff: --least %s: give percent, such as 2.5", request.least);
 	if (request.fail && !read_percent(request.fail, &how->fail))
 		return cli_usage("diff: --fail %s: give percent, such as 5", request.fail);
-	if (request.files.count < 2)
-		return cli_usage("diff: give the files of two traces: rtl diff BEFORE AFTER");
-	for (size_t i = 0; i < 2; i++)
-		how->titles[i] = request.files.list[i];
+	if (request.only && !read_only(request.only, &how->only))
+		return cli_usage("diff: --only %s: give kernels, calls or steps", request.only);
+	if (!take_sides(&request.files, how))
+		return cli_usage("diff: give the files of two traces, rtl diff BEFORE AFTER, or of "
+				 "several runs of each: rtl diff BEFORE... -- AFTER...");
 	if (how->top == CLI_NOT_GIVEN)
 		how->top = how->json ? 0 : SUMMARY_TOP;
-	return diff(how);
+	return diff(how, runs);
 }
 
 const struct cli_command cmd_diff = {
 	.name = "diff",
-	.operands = "BEFORE AFTER",
+	.operands = "BEFORE... [--] AFTER...",
 	.purpose = "Shows what got slower or faster from one trace to another",
-	.details = "Both are SQLite databases that rtl or RPD wrote.",
+	.details = "All are SQLite databases that rtl or RPD wrote. With several runs of each side "
+		   "it\n"
+		   "tells what differs between them by more than runs do.",
 	CLI_OPTIONS(options),
-	CLI_OPERANDS(struct request, files, 2, "two files"),
+	CLI_OPERANDS(struct request, files, FILES_MOST, "100 files at most"),
+	.runs = CLI_RUNS_REST,
 	.run = run,
 };

@@ -182,6 +182,7 @@ void host_destroy(struct host *host)
 			free((void *)(uintptr_t)host->streams[i]);
 	free(host->sources);
 	free(host->copies);
+	free(host->pauses);
 	pthread_mutex_destroy(&host->lock);
 	pthread_mutex_destroy(&host->data);
 	free(host);

@@ -207,10 +207,13 @@ struct host {
 	bool recording;     /* everything is wanted, */
 	bool keep_repeated; /* also what other events repeat */
 	bool off;           /* nothing is recorded for now */
-	bool outside;       /* the user's selection leaves out what happens now */
-	bool counting;      /* nothing is delivered, only noted for ledgers */
-	bool replays;       /* what was not recorded is made of what repeats it */
-	uint32_t paused;    /* somebody waits for the consumer to let go of the lock; relaxed */
+	uint64_t paused_ns; /* since when that or outside; 0: neither */
+	char *pauses;       /* "BEGIN-END " of each time before; NULL: there was none */
+	size_t pauses_length;
+	bool outside;    /* the user's selection leaves out what happens now */
+	bool counting;   /* nothing is delivered, only noted for ledgers */
+	bool replays;    /* what was not recorded is made of what repeats it */
+	uint32_t paused; /* somebody waits for the consumer to let go of the lock; relaxed */
 	/* When the collector of the spools died: CLOCK_BOOTTIME, and time of day. */
 	uint64_t died_ns;
 	uint64_t died_realtime_ns;

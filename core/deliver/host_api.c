@@ -298,15 +298,22 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 		return instance_of(api)->host->where;
 	if (!strcmp(key, "version"))
 		return rtl_version();
-	if (instance_of(api)->host->feeds && (!strcmp(key, "interrupted") || !strcmp(key, "mode") ||
-					      !strcmp(key, "session") || !strcmp(key, "paused")))
+	if (instance_of(api)->host->feeds &&
+	    (!strcmp(key, "interrupted") || !strcmp(key, "mode") || !strcmp(key, "session") ||
+	     !strcmp(key, "paused") || !strcmp(key, "pauses") || !strcmp(key, "ended")))
 		return host_feeds_property(instance_of(api)->host, key);
 	if (!strcmp(key, "interrupted"))
 		return host_interruption(instance_of(api)->host);
 	if (!strcmp(key, "paused"))
 		return instance_of(api)->host->off ? "recording was stopped when it ended" : NULL;
+	if (!strcmp(key, "pauses"))
+		return instance_of(api)->host->pauses;
 	if (!strcmp(key, "lacking"))
 		return instance_of(api)->host->lacks ? "not all spools could be read" : NULL;
+	if (!strcmp(key, "ended"))
+		return strcmp(instance_of(api)->host->where, "collector")
+			       ? NULL
+			       : secure_getenv("RTL_ENDED");
 	if (!strcmp(key, "session"))
 		return secure_getenv("RTL_SESSION");
 	if (!strcmp(key, "mode")) {

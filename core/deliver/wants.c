@@ -5,13 +5,15 @@
  * What is wanted before and after a change is wanted all the time: publishers look at any moment.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "host.h"
 #include "selection.h"
 
-#define WANT_BITS (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
+#define PAUSES_MOST (1u << 20) /* bytes of text */
+#define WANT_BITS   (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
 
 /* Adds what a subscription, or the host itself, wants of a type or of all. */
 static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
@@ -88,9 +90,28 @@ void wants_tell_one(struct host *host, struct source *source, const struct rtl_s
 	source_want(source, info, &wants, WANT_BITS);
 }
 
+/* Recording goes on. If there is no memory, or there were too many pauses, the last one lasts until now. */
+static void note_pause(struct host *host)
+{
+	const size_t most = sizeof("18446744073709551615-18446744073709551615 ");
+	char *text = host->pauses_length < PAUSES_MOST
+			     ? realloc(host->pauses, host->pauses_length + most)
+			     : NULL;
+
+	if (text) {
+		host->pauses = text;
+		host->pauses_length += (size_t)sprintf(text + host->pauses_length, "%llu-%llu ",
+						       (unsigned long long)host->paused_ns,
+						       (unsigned long long)clock_ns());
+		host->paused_ns = 0;
+	}
+}
+
 /* Changes what goes for all streams, and tells the processes. */
 static void set(struct host *host, bool *what, bool value)
 {
+	const uint64_t now_ns = clock_ns();
+
 	if (*what == value)
 		return;
 	host_data_lock(host);
@@ -98,6 +119,10 @@ static void set(struct host *host, bool *what, bool value)
 	for (uint32_t i = 0; i < host->stream_count; i++)
 		wants_tell(host, host->streams[i]);
 	host_data_unlock(host);
+	if (!host->off && !host->outside)
+		note_pause(host);
+	else if (!host->paused_ns)
+		host->paused_ns = now_ns;
 }
 
 void host_set_paused(struct host *host, bool paused)

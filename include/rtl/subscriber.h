@@ -333,7 +333,9 @@ struct rtl_host {
 	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
 	 *  did not), "lacking" (in `finish`, a line: what of a recording could not be read, and is in no
 	 *  ledger; NULL: nothing), "paused" (in `finish`, a line: recording was stopped when it ended;
-	 *  NULL: it was not). Valid until destroy, "interrupted" until it is asked for again. */
+	 *  NULL: it was not), "ended" (in `finish`, of a command that rtl ran: "with status N",
+	 *  "by signal N (NAME)"; NULL: not known), "pauses" ("BEGIN-END " for each time that nothing was recorded, in ns; more
+	 *  follow). Valid until destroy, "interrupted" and "pauses" until they are asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**

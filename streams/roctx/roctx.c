@@ -257,6 +257,27 @@ static void lose(const struct range *range)
 		outside_range_closes();
 }
 
+/* The program had paused recording since. */
+static void publish_pause(uint64_t begin_ticks)
+{
+	const struct name name = name_of("recording paused");
+	const struct range range = {.instance = rtl_unique_id(),
+				    .begin_tid = rtl_thread_id(),
+				    .name = name.text,
+				    .name_length = name.length,
+				    .level = -1};
+	struct rtl_record *record = rtl_reserve(stream, RTL_REGION_END, size_of(name.length));
+	struct rtl_roctx_range *payload;
+
+	if (!record)
+		return;
+	fill(record, &range, rtl_ticks_to_ns(begin_ticks), rtl_ticks_to_ns(rtl_ticks()),
+	     name.length);
+	payload = rtl_record_payload(record);
+	payload->flags = RTL_ROCTX_PAUSED;
+	rtl_commit(record);
+}
+
 static void publish_mark(const struct name *name)
 {
 	struct rtl_scope around = {.struct_size = sizeof(around)};
@@ -408,10 +429,14 @@ int roctxGetThreadId(uint64_t *tid)
 	return 0;
 }
 
+static uint64_t pause_ticks; /* when the program paused recording; 0: it has not; relaxed */
+
 /* Of all threads, whichever tid names: as AMD's tools do. */
 int roctxProfilerPause(uint64_t tid)
 {
 	begin();
+	if (!is_paused())
+		__atomic_store_n(&pause_ticks, rtl_ticks(), __ATOMIC_RELAXED);
 	set_paused(true);
 	rtl_log(RTL_LEVEL_INFO, "roctx", "the program pauses recording");
 	return next.roctxProfilerPause ? next.roctxProfilerPause(tid) : 0;
@@ -421,6 +446,9 @@ int roctxProfilerResume(uint64_t tid)
 {
 	begin();
 	set_paused(false);
+	const uint64_t ticks = __atomic_exchange_n(&pause_ticks, 0, __ATOMIC_RELAXED);
+	if (ticks)
+		publish_pause(ticks);
 	rtl_log(RTL_LEVEL_INFO, "roctx", "the program resumes recording");
 	return next.roctxProfilerResume ? next.roctxProfilerResume(tid) : 0;
 }

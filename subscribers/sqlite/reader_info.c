@@ -35,7 +35,8 @@ int reader_check(struct reader *r)
 				    value);
 		known |= !strcmp(key, "schema");
 		if (!strcmp(key, "mode") || !strcmp(key, "session") ||
-		    !strcmp(key, "interrupted") || !strcmp(key, "paused"))
+		    !strcmp(key, "interrupted") || !strcmp(key, "paused") ||
+		    !strcmp(key, "pauses") || !strcmp(key, "ended"))
 			r->host->property(r->host, key, value);
 	}
 	if (!known)

@@ -471,12 +471,18 @@ static void write_state(struct sub *sub)
 {
 	const char *interrupted = sub->host->property(sub->host, "interrupted");
 	const char *paused = sub->host->property(sub->host, "paused");
+	const char *ended = sub->host->property(sub->host, "ended");
+	const char *pauses = sub->host->property(sub->host, "pauses");
 	const bool lacks = sub->host->property(sub->host, "lacking");
 
 	if (interrupted)
 		set_meta(sub, "interrupted", interrupted);
 	if (paused)
 		set_meta(sub, "paused", paused);
+	if (ended)
+		set_meta(sub, "ended", ended);
+	if (pauses)
+		set_meta(sub, "pauses", pauses);
 	set_meta(sub, "state", lacks ? "incomplete" : interrupted ? "recovered" : "complete");
 }
 

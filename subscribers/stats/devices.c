@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rtl/events.h>
+
 #include "model.h"
 
 struct summary_device *summary_device(struct summary *summary, uint32_t number)
@@ -17,7 +19,7 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number)
 	device = calloc(1, sizeof(*device));
 	if (!device)
 		return NULL;
-	if (busy_init(&device->busy)) {
+	if (!gpu_time_init(&device->time, &summary->host)) {
 		free(device);
 		return NULL;
 	}
@@ -39,32 +41,70 @@ static void forget_gaps(struct summary *summary)
 static int compare_gaps(const void *a, const void *b)
 {
 	const struct summary_gap *x = a, *y = b;
-	const uint64_t of_x = x->time.end - x->time.begin, of_y = y->time.end - y->time.begin;
+	const uint64_t of_x = x->is->end - x->is->begin, of_y = y->is->end - y->is->begin;
 
 	if (of_x != of_y)
 		return of_x > of_y ? -1 : 1;
 	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->time.begin > y->time.begin) - (x->time.begin < y->time.begin);
+		return x->device->number < y->device->number ? -1 : 1;
+	return (x->is->begin > y->is->begin) - (x->is->begin < y->is->begin);
 }
 
-int summary_find_gaps(struct summary *summary)
+/* Events of that stream that are not there, though the time was recorded. */
+static uint64_t missing_of(const struct summary *summary, const char *name, bool lost)
 {
-	size_t devices = 0;
+	const struct summary_stream *stream = summary->streams;
 
-	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		devices++;
+	while (stream && strcmp(stream->name, name) != 0)
+		stream = stream->next;
+	return !stream ? 0 : lost ? summary_stream_lost(stream) : stream->filtered;
+}
+
+static uint64_t work_missing(const struct summary *summary, bool lost)
+{
+	return missing_of(summary, RTL_STREAM_HSA, lost) +
+	       missing_of(summary, RTL_STREAM_HSA_COPY, lost);
+}
+
+/* Of what was idle within ranges, too, nothing is known. */
+static void forget_idle(struct summary *summary)
+{
+	for (struct summary_section *s = summary->sections; s; s = s->next)
+		for (size_t i = 0; i < s->groups.capacity; i++) {
+			struct summary_group *group = section_group_at(s, i);
+
+			if (!group)
+				continue;
+			group->idle_ns[IDLE_NOT_KNOWN] += group->idle_ns[IDLE_NOT_SUBMITTED] +
+							  group->idle_ns[IDLE_NOT_STARTED];
+			group->idle_ns[IDLE_NOT_SUBMITTED] = group->idle_ns[IDLE_NOT_STARTED] = 0;
+		}
+}
+
+int summary_explain(struct summary *summary)
+{
+	const enum idle_cause missing = work_missing(summary, false)  ? IDLE_FILTERED
+					: work_missing(summary, true) ? IDLE_LOST
+								      : IDLE_CAUSES;
+	const bool calls_missing = missing_of(summary, RTL_STREAM_HIP_CALL, true) ||
+				   missing_of(summary, RTL_STREAM_HIP_CALL, false);
+	size_t devices = 0;
+	bool good = true;
+
+	for (struct summary_device *d = summary->devices; d; d = d->next, devices++)
+		good &= gpu_time_settle(&d->time);
+	host_time_close(&summary->host);
+	if (missing != IDLE_CAUSES)
+		forget_idle(summary);
 	forget_gaps(summary);
 	summary->gaps = calloc(devices * GAPS_KEPT + 1, sizeof(*summary->gaps));
-	if (!summary->gaps)
+	if (!summary->gaps || !good)
 		return RTL_ENOMEM;
 	for (struct summary_device *d = summary->devices; d; d = d->next) {
-		struct gaps gaps;
-
-		busy_gaps(&d->busy, &gaps);
-		for (size_t i = 0; i < gaps.kept; i++)
+		gpu_time_close(&d->time, missing, calls_missing);
+		for (size_t i = 0; i < d->time.gaps.kept; i++)
 			summary->gaps[summary->gap_count++] =
-				(struct summary_gap){.device = d->number, .time = gaps.longest[i]};
+				(struct summary_gap){d, &d->time.gaps.longest[i]};
 	}
 	qsort(summary->gaps, summary->gap_count, sizeof(*summary->gaps), compare_gaps);
 	return 0;
@@ -75,7 +115,7 @@ void summary_forget_devices(struct summary *summary)
 	forget_gaps(summary);
 	for (struct summary_device *next, *device = summary->devices; device; device = next) {
 		next = device->next;
-		busy_fini(&device->busy);
+		gpu_time_fini(&device->time);
 		free(device);
 	}
 	summary->devices = NULL;

@@ -46,6 +46,18 @@ uint64_t histogram_quantile(const struct histogram *histogram, double share)
 	return value;
 }
 
+bool histogram_merge(struct histogram *to, const struct histogram *from)
+{
+	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++) {
+		if (from->octaves[i] && !to->octaves[i] && !histogram_grow(to, i))
+			return false;
+		for (unsigned j = 0; j < HISTOGRAM_BUCKETS && from->octaves[i]; j++)
+			to->octaves[i][j] += from->octaves[i][j];
+	}
+	to->count += from->count;
+	return true;
+}
+
 static double bucket_count(const struct histogram *histogram, unsigned octave, unsigned bucket)
 {
 	const uint64_t *buckets = histogram->octaves[octave];

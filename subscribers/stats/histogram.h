@@ -43,6 +43,9 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 	histogram->count++;
 }
 
+/** Adds all values of `from`; false if out of memory. */
+bool histogram_merge(struct histogram *to, const struct histogram *from);
+
 /**
  * The value that `share` (0 to 1) of all values do not exceed (nearest rank); 0 if there are
  * none.

@@ -6,7 +6,7 @@
 #include <rtl/events.h>
 #include <stdbool.h>
 
-#include "busy.h"
+#include "gpu_time.h"
 #include "hash.h"
 #include "histogram.h"
 #include "summary.h"
@@ -17,7 +17,8 @@ struct summary_group {
 	uint64_t untimed; /* operations without a duration */
 	uint64_t count;   /* with one */
 	uint64_t total_ns, min_ns, max_ns;
-	uint64_t bytes, timed_bytes; /* moved by all, and by those with a duration */
+	uint64_t bytes, timed_bytes;            /* moved by all, and by those with a duration */
+	uint64_t busy_ns, idle_ns[IDLE_GROUPS]; /* of GPUs, while they lasted */
 	struct histogram histogram;
 	char name[];
 };
@@ -51,8 +52,8 @@ struct summary_section {
 struct summary_device {
 	struct summary_device *next;
 	uint32_t number;
-	uint64_t count;
-	struct busy busy;
+	uint64_t kernels, copies;
+	struct gpu_time time;
 };
 
 enum device_text { DEVICE_NAME, DEVICE_PRODUCT, DEVICE_BUS_ID, DEVICE_UUID, DEVICE_TEXTS };
@@ -73,13 +74,14 @@ struct summary_loss {
 struct summary_stream {
 	struct summary_stream *next;
 	struct rtl_ledger ledger;
+	uint64_t filtered; /* of those left out, what was in time that was recorded */
 	struct summary_loss *losses;
 	char name[];
 };
 
 struct summary_gap {
-	uint32_t device;
-	struct gap time;
+	const struct summary_device *device;
+	const struct gap *is;
 };
 
 struct summary_process {
@@ -124,9 +126,11 @@ struct summary {
 	struct summary_process *processes;
 	struct summary_counter *counters; /* of kernels first */
 	struct rtl_hsa_counter_ledger count_ledger;
+	struct host_time host;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	bool unfinished;
+	char *ended; /* how the command did: "with status 0"; NULL: not known */
 };
 
 /* A section, ready to be printed. */
@@ -137,6 +141,9 @@ struct summary_view {
 	uint64_t operations; /* untimed ones included */
 	uint64_t untimed;
 };
+
+/* Adds the rows of all sections. 0, or RTL_ENOMEM. */
+int summary_merge_sections(struct summary *to, const struct summary *from);
 
 /* 0, or RTL_ENOMEM. */
 int summary_view(const struct summary_section *section, enum summary_sort sort,
@@ -184,8 +191,16 @@ void summary_print_bytes(FILE *file, const char *text, size_t length);
 /* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
 
+/* What a cause is called in JSON. */
+const char *summary_cause_key(enum idle_cause cause);
+/* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
+struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
-void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top);
+void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);
+/* What GPUs did within ranges. */
+void summary_print_steps(FILE *file, const struct summary *summary,
+			 const struct summary_section *ranges, unsigned columns,
+			 const struct summary_style *style);
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,
 			     unsigned top);
 

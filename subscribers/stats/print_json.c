@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: the JSON. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "json.h"
 #include "model.h"
@@ -21,6 +22,12 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 		json_number(json, "bytes", group->bytes);
 	if (group->failed)
 		json_number(json, "failed", group->failed);
+	if (!strcmp(group->section->title, SUMMARY_RANGES)) {
+		json_number(json, "gpu_busy_ns", group->busy_ns);
+		json_number(json, "gpu_not_submitted_ns", group->idle_ns[IDLE_NOT_SUBMITTED]);
+		json_number(json, "gpu_not_started_ns", group->idle_ns[IDLE_NOT_STARTED]);
+		json_number(json, "gpu_unknown_ns", group->idle_ns[IDLE_NOT_KNOWN]);
+	}
 	if (group->count) {
 		json_number(json, "total_ns", group->total_ns);
 		json_real(json, "mean_ns", (double)group->total_ns / (double)group->count, 1);
@@ -89,29 +96,60 @@ static void print_section(struct json *json, const struct summary_section *secti
 	free(view.groups);
 }
 
-static void print_gaps(struct json *json, const struct summary *summary,
-		       const struct summary_device *device)
+static void print_cause(struct json *json, const struct idle_row *row)
 {
-	json_array(json, "gaps");
-	for (size_t i = 0; i < summary->gap_count; i++) {
-		const struct summary_gap *gap = &summary->gaps[i];
+	json_text(json, "cause", summary_cause_key(row->cause));
+	if (row->what)
+		json_text(json, row->cause == IDLE_OUTSIDE ? "range" : "function", row->what->name);
+	if (row->thread)
+		json_number(json, "tid", row->thread->tid);
+}
 
-		if (gap->device != device->number)
+static void print_gap(struct json *json, const struct summary_gap *gap)
+{
+	json_object(json, NULL);
+	json_number(json, "begin_ns", gap->is->begin);
+	json_number(json, "end_ns", gap->is->end);
+	json_array(json, "causes");
+	for (size_t i = 0; i < GAP_PARTS; i++) {
+		const struct gap_part *part = &gap->is->parts[i];
+
+		if (!part->row)
 			continue;
 		json_object(json, NULL);
-		json_number(json, "begin_ns", gap->time.begin);
-		json_number(json, "end_ns", gap->time.end);
+		print_cause(json, &gap->device->time.rows[part->row - 1]);
+		json_number(json, "ns", part->ns);
 		json_end(json);
 	}
 	json_end(json);
+	json_end(json);
+}
+
+static void print_idle(struct json *json, const struct gpu_time *time)
+{
+	size_t count;
+	struct idle_row *list = summary_idle_rows(time, &count);
+
+	json_array(json, "idle");
+	for (size_t i = 0; list && i < count; i++) {
+		json_object(json, NULL);
+		print_cause(json, &list[i]);
+		json_number(json, "total_ns", list[i].total_ns);
+		json_number(json, "count", list[i].count);
+		json_number(json, "longest_ns", list[i].longest_ns);
+		json_end(json);
+	}
+	json_end(json);
+	free(list);
 }
 
 static void print_device(struct json *json, const struct summary *summary,
-			 struct summary_device *device)
+			 const struct summary_device *device)
 {
-	uint64_t busy = busy_total(&device->busy);
-	uint64_t span = device->count ? device->busy.last - device->busy.first : 0;
-	struct gaps gaps;
+	const struct gpu_time *time = &device->time;
+	const uint64_t unknown = gpu_time_unknown(time, false);
+	const uint64_t span = time->last ? time->last - time->first : 0;
+	const uint64_t apart = time->kernels_ns + time->copies_ns;
 
 	json_object(json, NULL);
 	json_number(json, "gpu", device->number);
@@ -121,14 +159,24 @@ static void print_device(struct json *json, const struct summary *summary,
 		if (text)
 			json_text(json, summary_device_key(i), text);
 	}
-	json_number(json, "count", device->count);
+	json_number(json, "count", device->kernels);
+	json_number(json, "copies", device->copies);
 	json_number(json, "span_ns", span);
-	json_number(json, "busy_ns", busy);
-	json_number(json, "idle_ns", span > busy ? span - busy : 0);
-	json_number(json, "uncertain_ns", device->busy.uncertain_ns);
-	busy_gaps(&device->busy, &gaps);
-	json_number(json, "gap_count", gaps.count);
-	print_gaps(json, summary, device);
+	json_number(json, "recorded_ns", span - gpu_time_unknown(time, true));
+	json_number(json, "busy_ns", time->busy_ns);
+	json_number(json, "kernels_ns", time->kernels_ns);
+	json_number(json, "copies_ns", time->copies_ns);
+	json_number(json, "both_ns", apart > time->busy_ns ? apart - time->busy_ns : 0);
+	json_number(json, "idle_ns", time->idle_ns - unknown);
+	json_number(json, "unknown_ns", unknown);
+	json_number(json, "uncertain_ns", time->uncertain_ns);
+	print_idle(json, time);
+	json_number(json, "gap_count", time->gaps.count);
+	json_array(json, "gaps");
+	for (size_t i = 0; i < summary->gap_count; i++)
+		if (summary->gaps[i].device == device)
+			print_gap(json, &summary->gaps[i]);
+	json_end(json);
 	json_end(json);
 }
 
@@ -202,8 +250,6 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 {
 	struct json json = {.file = file};
 
-	if (!summary->gaps)
-		summary_find_gaps(summary);
 	json_object(&json, NULL);
 	json_text(&json, "title", style->title);
 	json_array(&json, "sections");
@@ -216,6 +262,8 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	json_end(&json);
 	summary_print_counters_json(&json, summary);
 	print_all_processes(&json, summary);
+	if (summary->ended)
+		json_text(&json, "ended", summary->ended);
 	json_array(&json, "ledger");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)
 		print_stream(&json, s);

@@ -11,7 +11,8 @@
 
 #include "model.h"
 
-#define NAME_COLUMNS  20u /* a name gets that much even where the line then is too long */
+#define NAME_WANTED   36u /* a name gets that much before some numbers are shown, */
+#define NAME_COLUMNS  20u /* and that much even where the line then is too long */
 #define COLUMNS_LEAST 40u
 #define COLUMNS_WIDE  1000000u /* nobody has to see all of it at once */
 
@@ -72,6 +73,46 @@ static int names_shared(const struct summary_row *rows, size_t count, size_t *sh
 	return 0;
 }
 
+/* ---- shorter names */
+
+/* Where the bracket that closes at `end` opens; NULL: nowhere. */
+static const char *open_of(const char *name, const char *end)
+{
+	unsigned depth = 0;
+
+	for (const char *at = end; at >= name; at--) {
+		if (*at == ')' || *at == '>' || *at == '}')
+			depth++;
+		if ((*at == '(' || *at == '<' || *at == '{') && !--depth)
+			return at;
+	}
+	return NULL;
+}
+
+/* A function's name without its result and its parameters; to be freed. NULL: it has none, or out of
+ * memory. */
+static char *without_types(const char *name)
+{
+	const char *end = name + strlen(name), *start = name, *at;
+
+	if (end - name > 6 && !strcmp(end - 6, " const"))
+		end -= 6;
+	if (end == name || end[-1] != ')')
+		return NULL;
+	end = open_of(name, end - 1);
+	if (!end || end == name)
+		return NULL;
+	for (at = end; at > name && *at != ' ';) {
+		at = at[-1] == '>' || at[-1] == ')' || at[-1] == '}' ? open_of(name, at - 1)
+								     : at - 1;
+		if (!at)
+			return NULL;
+	}
+	if (*at == ' ')
+		start = at + 1;
+	return start < end ? strndup(start, (size_t)(end - start)) : NULL;
+}
+
 static bool continues_character(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
@@ -99,6 +140,9 @@ static void print_name(FILE *file, const char *name, size_t width, size_t shared
 {
 	const size_t length = strlen(name);
 	size_t tail = (width - 3) / 2, head = width - 3 - tail;
+
+	while (shared && continues_character(name[shared]))
+		shared--;
 
 	if (length <= width) {
 		summary_print_bytes(file, name, length);
@@ -155,8 +199,8 @@ static size_t choose_widths(size_t widths[SUMMARY_CELLS], const struct summary_r
 	for (size_t i = 1; i < count; i++)
 		if (rows[i].name && strlen(rows[i].name) > longest)
 			longest = strlen(rows[i].name);
-	if (longest > NAME_COLUMNS)
-		longest = NAME_COLUMNS;
+	if (longest > NAME_WANTED)
+		longest = NAME_WANTED;
 	for (size_t i = 0; i < table->dispensable_count && used + longest > table->columns; i++) {
 		size_t *width = &widths[table->dispensable[i]];
 
@@ -182,25 +226,57 @@ static void print_row(FILE *file, const struct summary_row *row, const size_t wi
 	}
 }
 
-void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
+/* Names that do not fit lose their types, unless those told them apart. Those that did are in `own`, to be
+ * freed. 0, or RTL_ENOMEM. */
+static int shorten(struct summary_row *rows, size_t count, size_t width, char **own)
+{
+	size_t *shared = calloc(count, sizeof(*shared));
+	const char **full = calloc(count, sizeof(*full));
+	int error = RTL_ENOMEM;
+
+	for (size_t i = 1; shared && full && i < count; i++) {
+		full[i] = rows[i].name;
+		if (full[i] && strlen(full[i]) > width)
+			own[i] = without_types(full[i]);
+		rows[i].name = own[i] ? own[i] : full[i];
+	}
+	if (shared && full)
+		error = names_shared(rows, count, shared);
+	for (size_t i = 1; !error && i < count; i++)
+		if (own[i] && shared[i] == strlen(own[i]))
+			rows[i].name = full[i];
+	free(shared);
+	free(full);
+	return error;
+}
+
+void summary_print_table(FILE *file, const struct summary_row *given, size_t count,
 			 const struct summary_table *table)
 {
 	size_t *shared = calloc(count, sizeof(*shared)), widths[SUMMARY_CELLS];
-	const size_t used = choose_widths(widths, rows, count, table);
+	const size_t used = choose_widths(widths, given, count, table);
+	const size_t width =
+		table->columns > used + NAME_COLUMNS ? table->columns - used : NAME_COLUMNS;
+	struct summary_row *rows = calloc(count, sizeof(*rows));
+	char **own = calloc(count, sizeof(*own));
 
-	if (!shared || names_shared(rows, count, shared))
+	if (!shared || !rows || !own)
+		goto out;
+	memcpy(rows, given, count * sizeof(*rows));
+	if (shorten(rows, count, width, own) || names_shared(rows, count, shared))
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		print_row(file, &rows[i], widths, table);
 		if (rows[i].name && *rows[i].name) {
 			fputs("  ", file);
-			print_name(file, rows[i].name,
-				   table->columns > used + NAME_COLUMNS ? table->columns - used
-									: NAME_COLUMNS,
-				   shared[i]);
+			print_name(file, rows[i].name, width, shared[i]);
 		}
 		fputc('\n', file);
 	}
 out:
+	for (size_t i = 0; own && i < count; i++)
+		free(own[i]);
+	free(own);
+	free(rows);
 	free(shared);
 }

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* See model.h: in the text, the gaps of the GPUs, and what processes and ranks have done. */
+/* See model.h: in the text, why GPUs were idle, and what processes and ranks have done. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
 
+/* Columns of idle causes. */
+enum { SHARE, IDLE, PIECES, LONGEST, WHY };
+
 #define GAPS_SHOWN 8u
 /* A gap is worth a line if it is so large a part of its GPU's span. */
 #define GAP_PART 1000u
+/* A cause is worth a word of so large a part of its gap. */
+#define GAP_SHARE 0.05
+/* Of a line, what stands before them. */
+#define GAP_COLUMNS 34u
 
 static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 {
@@ -17,55 +24,261 @@ static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 	summary_set(cell, "%s", summary_duration(text, ns));
 }
 
-/* ---- gaps ---- */
+/* ---- idle time ---- */
 
-static const struct summary_device *find_device(const struct summary *summary, uint32_t number)
+#define NOT_SUBMITTED "no work submitted"
+#define NOT_STARTED   "submitted, not started"
+#define NO_STATEMENT  "no statement possible"
+
+static const struct {
+	const char *key, *group, *text;
+} causes[IDLE_CAUSES] = {
+	[IDLE_OUTSIDE] = {"outside_hip", NOT_SUBMITTED, "host outside HIP"},
+	[IDLE_CALL] = {"in_call", NOT_SUBMITTED, "host in several calls of HIP"},
+	[IDLE_WAIT] = {"in_wait", NOT_SUBMITTED, "host waiting for nothing"},
+	[IDLE_UNSEEN] = {"not_submitted", NOT_SUBMITTED, "host not recorded"},
+	[IDLE_LATENCY] = {"launch_latency", NOT_STARTED, "launch latency"},
+	[IDLE_COPY] = {"behind_copy", NOT_STARTED, "behind a copy"},
+	[IDLE_QUEUE] = {"behind_queue", NOT_STARTED, "behind another queue"},
+	[IDLE_EVENT] = {"behind_barrier", NOT_STARTED, "behind a barrier or event"},
+	[IDLE_GRAPH] = {"in_graph", NOT_STARTED, "between nodes of a graph"},
+	[IDLE_UNKNOWN] = {"unknown", "not known", "no time of submission"},
+	[IDLE_PAUSED] = {"paused", NO_STATEMENT, "recording was paused"},
+	[IDLE_FILTERED] = {"filtered", NO_STATEMENT, "work was left out"},
+	[IDLE_LOST] = {"lost", NO_STATEMENT, "events were lost"},
+};
+
+const char *summary_cause_key(enum idle_cause cause)
 {
-	const struct summary_device *device = summary->devices;
-
-	while (device && device->number != number)
-		device = device->next;
-	return device;
+	return causes[cause].key;
 }
 
-static uint64_t span_of(const struct summary_device *device)
+/* To be freed. NULL: out of memory. */
+static char *cause_text(const struct idle_row *row)
 {
-	return device->busy.last - device->busy.first;
+	const char *what = row->what ? row->what->name : NULL;
+	char *text = NULL;
+	int length;
+
+	if (row->cause == IDLE_OUTSIDE && row->thread)
+		length = asprintf(&text, "thread %" PRIu32 " outside HIP%s%s", row->thread->tid,
+				  what ? ", in range " : "", what ? what : "");
+	else if (row->cause == IDLE_CALL && what)
+		length = asprintf(&text, "host in %s", what);
+	else if (row->cause == IDLE_WAIT && what)
+		length = asprintf(&text, "host waiting in %s for nothing", what);
+	else
+		length = asprintf(&text, "%s", causes[row->cause].text);
+	return length < 0 ? NULL : text;
 }
 
-void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top)
+static void free_names(struct summary_row *rows, size_t count)
+{
+	for (size_t i = 1; i <= count; i++)
+		free((char *)(uintptr_t)rows[i].name);
+	free(rows);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct idle_row *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count)
+{
+	struct idle_row *list = calloc(gpu->row_count + 1, sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; list && i < gpu->row_count; i++) {
+		const struct idle_row *row = &gpu->rows[i];
+		size_t at = 0;
+
+		/* those without a thread may have become one cause */
+		while (at < *count && (row->thread || list[at].cause != row->cause ||
+				       list[at].thread || list[at].what != row->what))
+			at++;
+		if (at == *count)
+			list[(*count)++] =
+				(struct idle_row){row->cause, row->thread, row->what, 0, 0, 0};
+		list[at].total_ns += row->total_ns;
+		list[at].count += row->count;
+		if (row->longest_ns > list[at].longest_ns)
+			list[at].longest_ns = row->longest_ns;
+	}
+	qsort(list, list ? *count : 0, sizeof(*list), compare_rows);
+	return list;
+}
+
+/* What a gap's largest parts were, as far as there is room but for the first. To be freed. */
+static char *gap_text(const struct summary_gap *gap, unsigned room)
+{
+	const double length = (double)(gap->is->end - gap->is->begin);
+	char *text = NULL;
+
+	for (size_t i = 0; i < GAP_PARTS; i++) {
+		const struct gap_part *part = &gap->is->parts[i];
+		const double share = (double)part->ns / length;
+		char *cause = NULL, *longer = NULL;
+
+		if (part->row && share >= GAP_SHARE)
+			cause = cause_text(&gap->device->time.rows[part->row - 1]);
+		if (cause && share < 1 - GAP_SHARE) {
+			if (asprintf(&longer, "%s%s%.0f%% %s", text ? text : "", text ? ", " : "",
+				     share * 100, cause) < 0)
+				longer = NULL;
+			free(cause);
+			cause = longer;
+		}
+		if (!cause || (text && strlen(cause) > room)) {
+			free(cause);
+			break;
+		}
+		free(text);
+		text = cause;
+	}
+	return text;
+}
+
+static void print_gaps(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
 {
 	const size_t most = top && top < GAPS_SHOWN ? top : top ? GAPS_SHOWN : SIZE_MAX;
-	struct summary_row *rows;
+	struct summary_row *rows = calloc(summary->gap_count + 1, sizeof(*rows));
 	uint64_t begin_ns = UINT64_MAX;
-	size_t count = 1;
+	size_t count = 0;
 
-	if (!summary->gaps && summary_find_gaps(summary))
-		return;
-	rows = calloc(summary->gap_count + 1, sizeof(*rows));
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		begin_ns = d->busy.first < begin_ns ? d->busy.first : begin_ns;
-	for (size_t i = 0; rows && i < summary->gap_count && count <= most; i++) {
+		begin_ns = d->time.first < begin_ns ? d->time.first : begin_ns;
+	for (size_t i = 0; rows && i < summary->gap_count && count < most; i++) {
 		const struct summary_gap *gap = &summary->gaps[i];
-		const uint64_t span = span_of(find_device(summary, gap->device));
-		const uint64_t ns = gap->time.end - gap->time.begin;
-		struct summary_row *row = &rows[count];
+		const uint64_t span = gap->device->time.last - gap->device->time.first;
+		const uint64_t ns = gap->is->end - gap->is->begin;
+		struct summary_row *row = &rows[count + 1];
 
 		if (ns < span / GAP_PART)
 			continue;
 		summary_set(row->cells[0], "%.1f%%", 100.0 * (double)ns / (double)span);
 		set_ns(row->cells[1], ns);
-		set_ns(row->cells[2], gap->time.begin - begin_ns);
-		summary_set(row->cells[3], "%" PRIu32, gap->device);
+		set_ns(row->cells[2], gap->is->begin - begin_ns);
+		summary_set(row->cells[3], "%" PRIu32, gap->device->number);
+		row->name = gap_text(gap, columns - GAP_COLUMNS);
 		count++;
 	}
-	if (rows && count > 1) {
-		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, NULL};
+	if (rows && count) {
+		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, "cause"};
 		fputs("\nLargest idle gaps of the GPUs\n", file);
-		summary_print_table(file, rows, count,
+		summary_print_table(file, rows, count + 1,
 				    &(struct summary_table){.columns = columns, .gap = 2});
 	}
+	free_names(rows, rows ? count : 0);
+}
+
+static void print_idle(FILE *file, const struct summary_device *device, unsigned columns,
+		       unsigned top)
+{
+	static const uint8_t dispensable[] = {WHY, LONGEST, PIECES};
+	const struct summary_table table = {.columns = columns,
+					    .gap = 2,
+					    .left = 1 << WHY,
+					    .dispensable = dispensable,
+					    .dispensable_count = sizeof(dispensable)};
+	const struct gpu_time *time = &device->time;
+	char idle[SUMMARY_DURATION_SIZE];
+	size_t count, shown;
+	struct idle_row *list = summary_idle_rows(time, &count);
+	struct summary_row *rows;
+
+	shown = top && top < count ? top : count;
+	rows = calloc(shown + 1, sizeof(*rows));
+	if (list && rows && count) {
+		rows[0] = (struct summary_row){{"share", "idle", "pieces", "longest", "why"},
+					       "cause"};
+		for (size_t i = 0; i < shown; i++) {
+			struct summary_row *row = &rows[i + 1];
+
+			summary_set(row->cells[SHARE], "%.1f%%",
+				    100.0 * (double)list[i].total_ns / (double)time->idle_ns);
+			set_ns(row->cells[IDLE], list[i].total_ns);
+			summary_set(row->cells[PIECES], "%" PRIu64, list[i].count);
+			set_ns(row->cells[LONGEST], list[i].longest_ns);
+			summary_set(row->cells[WHY], "%s", causes[list[i].cause].group);
+			row->name = cause_text(&list[i]);
+		}
+		fprintf(file, "\nWhy GPU %" PRIu32 " was not busy for %s%s\n", device->number,
+			summary_duration(idle, time->idle_ns),
+			shown < count ? ", the largest causes" : "");
+		summary_print_table(file, rows, shown + 1, &table);
+	}
+	free_names(rows, rows ? shown : 0);
+	free(list);
+}
+
+void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
+{
+	for (const struct summary_device *d = summary->devices; d; d = d->next)
+		print_idle(file, d, columns, top);
+	print_gaps(file, summary, columns, top);
+}
+
+/* ---- steps ---- */
+
+enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
+
+static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
+{
+	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
+void summary_print_steps(FILE *file, const struct summary *summary,
+			 const struct summary_section *ranges, unsigned columns,
+			 const struct summary_style *style)
+{
+	static const uint8_t dispensable[] = {MEAN, STEPS, NOT_KNOWN_SHARE};
+	const struct summary_table table = {.columns = columns,
+					    .gap = 2,
+					    .dispensable = dispensable,
+					    .dispensable_count = sizeof(dispensable)};
+	struct summary_view view;
+	struct summary_row *rows;
+	size_t count = 0;
+
+	if (!summary->devices || summary_view(ranges, style->sort, &view))
+		return;
+	rows = calloc(view.count + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < view.count && (!style->top || count < style->top); i++) {
+		const struct summary_group *group = view.groups[i];
+		struct summary_row *row = &rows[count + 1];
+		uint64_t whole = group->busy_ns;
+
+		for (int k = 0; k < IDLE_GROUPS; k++)
+			whole += group->idle_ns[k];
+		if (!whole || !group->count)
+			continue;
+		summary_set(row->cells[STEPS], "%" PRIu64, group->count);
+		set_ns(row->cells[MEAN], group->total_ns / group->count);
+		set_ns(row->cells[BUSY], group->busy_ns / group->count);
+		set_share(row->cells[BUSY_SHARE], group->busy_ns, whole);
+		for (int k = 0; k < IDLE_GROUPS; k++)
+			if (k != IDLE_NOT_KNOWN || group->idle_ns[k])
+				set_share(row->cells[BUSY_SHARE + 1 + k], group->idle_ns[k], whole);
+		row->name = group->name;
+		count++;
+	}
+	if (rows && count) {
+		rows[0] = (struct summary_row){
+			{"count", "mean", "busy", "busy", "no work", "not started", "not known"},
+			"range"};
+		fputs("\nGPUs within ranges, of each on average: busy, idle as no work was "
+		      "submitted, or "
+		      "not started\n",
+		      file);
+		summary_print_table(file, rows, count + 1, &table);
+	}
 	free(rows);
+	free(view.groups);
 }
 
 /* ---- processes ---- */
@@ -127,9 +340,7 @@ static void print_processes(FILE *file, const struct summary_process *list, size
 		shown < count ? ", the first ones" : "");
 	summary_print_table(file, rows, shown + 1,
 			    &(struct summary_table){.columns = columns, .gap = 2});
-	for (size_t i = 1; i <= shown; i++)
-		free((char *)(uintptr_t)rows[i].name);
-	free(rows);
+	free_names(rows, shown);
 }
 
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,

@@ -228,25 +228,40 @@ static void print_device_name(FILE *file, const struct summary *summary, uint32_
 		fputc(')', file);
 }
 
-static void print_devices(FILE *file, struct summary *summary)
+static void print_device(FILE *file, const struct summary *summary, const struct summary_device *d)
 {
-	char text[3][SUMMARY_DURATION_SIZE];
+	const struct gpu_time *time = &d->time;
+	const uint64_t paused = gpu_time_unknown(time, true),
+		       unknown = gpu_time_unknown(time, false);
+	const uint64_t span = d->kernels + d->copies && time->last ? time->last - time->first : 0;
+	const uint64_t recorded = span - paused;
+	const uint64_t apart = time->kernels_ns + time->copies_ns;
+	char text[6][SUMMARY_DURATION_SIZE];
 
-	if (summary->devices)
-		fputc('\n', file);
-	for (struct summary_device *d = summary->devices; d; d = d->next) {
-		uint64_t busy = busy_total(&d->busy);
-		uint64_t span = d->count ? d->busy.last - d->busy.first : 0;
-		uint64_t idle = span > busy ? span - busy : 0;
-		double share = span ? 100.0 * (double)busy / (double)span : 0.0;
-
-		fprintf(file, "GPU %" PRIu32, d->number);
-		print_device_name(file, summary, d->number);
-		fprintf(file, ": busy %s%s of %s (%.1f%%), idle %s, %" PRIu64 " dispatches\n",
-			d->busy.uncertain_ns > busy / 1000 ? "at least " : "",
-			summary_duration(text[0], busy), summary_duration(text[1], span), share,
-			summary_duration(text[2], idle), d->count);
-	}
+	fprintf(file, "GPU %" PRIu32, d->number);
+	print_device_name(file, summary, d->number);
+	fprintf(file, ": busy %s%s of %s%s (%.1f%%)",
+		time->uncertain_ns > time->busy_ns / 1000 || unknown > paused ? "at least " : "",
+		summary_duration(text[0], time->busy_ns), summary_duration(text[1], recorded),
+		paused ? " recorded" : "",
+		recorded ? 100.0 * (double)time->busy_ns / (double)recorded : 0.0);
+	if (unknown > paused)
+		fputs(", the rest is not known", file);
+	else
+		fprintf(file, ", idle %s", summary_duration(text[2], time->idle_ns - unknown));
+	if (paused)
+		fprintf(file, ", paused %s", summary_duration(text[5], paused));
+	if (d->kernels || !d->copies)
+		fprintf(file, ", %" PRIu64 " dispatches", d->kernels);
+	if (d->copies)
+		fprintf(file, ", %" PRIu64 " copies", d->copies);
+	if (time->copies_ns)
+		fprintf(file, "\n  kernels %s, copies %s, both at once %s",
+			summary_duration(text[2], time->kernels_ns),
+			summary_duration(text[3], time->copies_ns),
+			summary_duration(text[4],
+					 apart > time->busy_ns ? apart - time->busy_ns : 0));
+	fputc('\n', file);
 }
 
 static void print_causes(FILE *file, const struct summary_stream *stream)
@@ -303,12 +318,22 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 		summary_print_bytes(file, style->title, strlen(style->title));
 		fputc('\n', file);
 	}
-	for (const struct summary_section *s = summary->sections; s; s = s->next)
+	for (const struct summary_section *s = summary->sections; s; s = s->next) {
 		print_section(file, s, columns, style);
+		if (!strcmp(s->title, SUMMARY_RANGES))
+			summary_print_steps(file, summary, s, columns, style);
+	}
 	summary_print_counters(file, summary, columns, style->top);
 	summary_print_processes(file, summary, columns, style->top);
-	summary_print_gaps(file, summary, columns, style->top);
-	print_devices(file, summary);
+	if (summary->devices)
+		fputc('\n', file);
+	for (const struct summary_device *d = summary->devices; d; d = d->next)
+		print_device(file, summary, d);
+	summary_print_idle(file, summary, columns, style->top);
+	if (summary->devices)
+		fputc('\n', file);
+	if (summary->ended && strcmp(summary->ended, "with status 0") != 0)
+		fprintf(file, "The command ended %s\n", summary->ended);
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
 		/* A stream of which nothing was wanted has nothing to say. */
 		if (s->ledger.published || s->ledger.missed)

@@ -3,6 +3,9 @@
 #include "sink.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
 
 struct sink_stream {
 	struct sink_stream *next;
@@ -46,6 +49,16 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 		sink->error = summary_add_loss(sink->summary, sink->stream, cause, count);
 }
 
+/* What was left out at times that are known is not missing in others. */
+static void add_filtered(void *user, const char *cause, uint64_t count)
+{
+	struct loss_sink *sink = user;
+
+	if (strcmp(cause, "older than what is kept") != 0 &&
+	    (strcmp(cause, "outside of the periods") != 0 || !sink->summary->host.pause_count))
+		summary_add_filtered(sink->summary, sink->stream, count);
+}
+
 static int add_ledgers(struct sink *s)
 {
 	const struct rtl_host *host = s->host;
@@ -59,6 +72,7 @@ static int add_ledgers(struct sink *s)
 			continue;
 		error = summary_add_ledger(s->summary, link->info->name, &ledger);
 		host->losses(host, NULL, link->info, add_loss, &losses);
+		host->left_out(host, NULL, link->info, add_filtered, &losses);
 		if (!error)
 			error = losses.error;
 	}
@@ -67,8 +81,15 @@ static int add_ledgers(struct sink *s)
 
 int sink_finish(struct sink *sink)
 {
+	const char *ended = sink->host->property(sink->host, "ended");
+
+	if (ended && !sink->summary->ended)
+		sink->summary->ended = strdup(ended);
 	tracks_finish(&sink->tracks);
-	return counted_finish(&sink->counted) || add_ledgers(sink) ? RTL_ENOMEM : 0;
+	tracks_take_pauses(&sink->tracks);
+	return counted_finish(&sink->counted) || add_ledgers(sink) || summary_explain(sink->summary)
+		       ? RTL_ENOMEM
+		       : 0;
 }
 
 void sink_fini(struct sink *sink)

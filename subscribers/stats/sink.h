@@ -65,11 +65,14 @@ struct tracks {
 	/* That of the event before: mostly the next one is of the same. */
 	const struct rtl_process *last_process;
 	struct summary_process *process;
-	bool has_calls; /* calls of HIP are recorded: work that is linked to none is counted */
+	bool has_calls;     /* calls of HIP are recorded: work that is linked to none is counted */
+	size_t pauses_read; /* bytes of the host's property */
 };
 
 /** Makes the tracks of a stream and subscribes to what they need. 0, or an rtl_error. */
 int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *stream);
+/** Takes over when the host has paused recording, since it was called last. */
+void tracks_take_pauses(struct tracks *tracks);
 /** After the last event: what was left over is counted. */
 void tracks_finish(struct tracks *tracks);
 /** Frees the tracks; not host and summary. */

@@ -174,6 +174,38 @@ void summary_group_add(struct summary_group *group, uint64_t duration_ns)
 	histogram_add(&group->histogram, duration_ns);
 }
 
+static bool merge_group(struct summary_group *to, const struct summary_group *from)
+{
+	to->failed += from->failed;
+	to->untimed += from->untimed;
+	to->count += from->count;
+	to->total_ns += from->total_ns;
+	to->min_ns = from->min_ns < to->min_ns ? from->min_ns : to->min_ns;
+	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
+	to->bytes += from->bytes;
+	to->timed_bytes += from->timed_bytes;
+	return histogram_merge(&to->histogram, &from->histogram);
+}
+
+int summary_merge_sections(struct summary *to, const struct summary *from)
+{
+	for (const struct summary_section *s = from->sections; s; s = s->next) {
+		struct summary_section *section = summary_section(to, s->stream, s->kind, s->title);
+
+		for (size_t i = 0; section && i < s->groups.capacity; i++) {
+			const struct summary_group *group = section_group_at(s, i);
+			struct summary_group *all =
+				group ? summary_group(section, group->name) : NULL;
+
+			if (group && (!all || !merge_group(all, group)))
+				return RTL_ENOMEM;
+		}
+		if (!section)
+			return RTL_ENOMEM;
+	}
+	return 0;
+}
+
 double summary_group_rate(const struct summary_group *group)
 {
 	return group->total_ns ? (double)group->timed_bytes / (double)group->total_ns : 0;
@@ -348,6 +380,15 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 	return 0;
 }
 
+int summary_add_filtered(struct summary *summary, const char *name, uint64_t count)
+{
+	struct summary_stream *stream = find_stream(summary, name);
+
+	if (stream)
+		stream->filtered += count;
+	return stream ? 0 : RTL_ENOMEM;
+}
+
 uint64_t summary_stream_lost(const struct summary_stream *stream)
 {
 	return stream->ledger.discarded + stream->ledger.abandoned + stream->ledger.missed;
@@ -369,5 +410,7 @@ void summary_destroy(struct summary *summary)
 	summary_forget_names(summary);
 	summary_forget_processes(summary);
 	summary_forget_counters(summary);
+	host_time_fini(&summary->host);
+	free(summary->ended);
 	free(summary);
 }

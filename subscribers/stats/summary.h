@@ -69,11 +69,11 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number);
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value);
 /**
- * Looks for the longest stretches in which a device did nothing between two operations, once all of
- * these are counted. They are numbered from 0 on, longest first, those of all devices together.
+ * Tells why devices were idle, once all is counted and the ledger is known, and which gaps were the
+ * longest, those of all devices together.
  * @return 0, or RTL_ENOMEM
  */
-int summary_find_gaps(struct summary *summary);
+int summary_explain(struct summary *summary);
 /** What a process does. */
 enum summary_deed {
 	SUMMARY_KERNELS,
@@ -94,6 +94,9 @@ int summary_add_ledger(struct summary *summary, const char *stream,
 /** A cause of lost or missed events. 0, or RTL_ENOMEM. */
 int summary_add_loss(struct summary *summary, const char *stream, const char *cause,
 		     uint64_t count);
+
+/** Of those that its ledger says were left out, so many would have been recorded else. 0, or RTL_ENOMEM. */
+int summary_add_filtered(struct summary *summary, const char *stream, uint64_t count);
 
 /** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is
  *  lost, "so far". */
@@ -128,21 +131,26 @@ void summary_print_csv(struct summary *summary, FILE *file, const struct summary
 
 /** How to compare. */
 struct summary_difference {
-	const char *titles[2]; /**< of before and after */
-	unsigned columns;      /**< as in summary_style */
-	unsigned top;          /**< rows of a section, those that changed most; 0: all */
-	double least;          /**< a change by less is none: 0.02 for 2 % */
-	double fail;           /**< counts rows that got slower by more; negative: none */
+	/** The runs of each side, and the names of their traces. */
+	struct summary **runs[2];
+	const char *const *titles[2];
+	size_t count[2];
+	const char *only; /**< kind of the sections that are compared; NULL: all */
+	unsigned columns; /**< as in summary_style */
+	unsigned top;     /**< rows of a section, those that changed most; 0: all */
+	double least;     /**< a change by less is none: 0.02 for 2 % */
+	double fail;      /**< counts rows that got slower by more; negative: none */
 	bool json;
 };
 
 /**
- * Prints what has changed between two runs. A row is slower or faster where its mean has changed by
- * `least` or more and the rank-sum test says with a confidence of 99 % that its durations have.
+ * Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more
+ * and that is no chance: of several runs of each side their means tell (Welch's t-test), else the
+ * durations of kernels (rank-sum test); what a single run says of the host is unsure. Chance is 1 % for all rows
+ * together.
  * @return how many rows are slower by more than `fail`; -1: out of memory
  */
-int summary_print_difference(struct summary *before, struct summary *after, FILE *file,
-			     const struct summary_difference *how);
+int summary_print_difference(FILE *file, const struct summary_difference *how);
 
 /** Room for a duration as text. */
 #define SUMMARY_DURATION_SIZE 16

@@ -25,14 +25,19 @@ struct track {
 	/* Offsets in the payload of the end event, or NO_FIELD. */
 	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
 	uint32_t bytes_offset, status_offset;
-	uint32_t name_offset;       /* of a text that is the name */
-	uint32_t begin_text_offset; /* the same in the begin event, where it has no id */
-	uint32_t call_offset;       /* when the call began that caused it */
-	uint32_t flags_offset;      /* of a call of HIP */
-	uint32_t tid_offset;        /* in the event of one that had not ended */
-	enum summary_deed deed;     /* SUMMARY_DEEDS: none */
-	bool causes;                /* it is work that a call of HIP may have caused */
-	uint64_t unlinked;          /* that none has */
+	uint32_t name_offset;        /* of a text that is the name */
+	uint32_t begin_text_offset;  /* the same in the begin event, where it has no id */
+	uint32_t call_offset;        /* when the call began that caused it */
+	uint32_t flags_offset;       /* of a call of HIP */
+	uint32_t range_flags_offset; /* of a range of roctx */
+	uint32_t tid_offset;         /* in the event of one that had not ended */
+	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
+	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
+	enum summary_deed deed; /* SUMMARY_DEEDS: none */
+	bool causes;            /* it is work that a call of HIP may have caused */
+	bool has_launches;      /* it has latencies */
+	bool is_host;           /* it is what threads do: calls of HIP, ranges */
+	uint64_t unlinked;      /* that none has */
 	struct summary_section *launches;
 	/* Caches of rows, by tracepoint, or by string if there is none. */
 	struct map launch_groups, groups;
@@ -43,6 +48,7 @@ struct track {
 	} last;
 	uint64_t last_gpu;
 	struct summary_device *last_device;
+	struct host_thread *last_thread;
 };
 
 static uint64_t read_u64(const void *payload, uint32_t offset)
@@ -144,20 +150,70 @@ static struct summary_group *find_named(struct track *track, const struct rtl_ev
 
 /* ---- events ---- */
 
+/* That thread of the event's process, after find_process. NULL: out of memory. */
+static struct host_thread *find_thread(struct track *track, uint32_t tid)
+{
+	struct tracks *tracks = track->tracks;
+
+	if (!track->last_thread || track->last_thread->tid != tid ||
+	    track->last_thread->process != tracks->process)
+		track->last_thread = host_thread(&tracks->summary->host, tracks->process, tid);
+	return track->last_thread;
+}
+
+static uint64_t optional_u64(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u64(payload, offset) : 0;
+}
+
+static uint32_t optional_u32(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
+}
+
 static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
 			  uint64_t end)
 {
-	uint32_t gpu = read_u32(event->payload, track->gpu_offset);
+	const void *payload = event->payload;
+	const uint32_t gpu = read_u32(payload, track->gpu_offset);
+	struct gpu_work work = {
+		.begin = begin,
+		.end = end,
+		.submit = optional_u64(payload, track->submit_offset),
+		.stream = optional_u64(payload, track->stream_offset),
+		.correlation = event->correlation,
+		.thread = find_thread(track, optional_u32(payload, track->submit_tid_offset)),
+		.queue = optional_u32(payload, track->queue_offset),
+		.is_copy = track->bytes_offset != NO_FIELD,
+	};
 
+	if (optional_u32(payload, track->direction_offset) == RTL_HSA_COPY_HOST_TO_HOST)
+		return true;
+	if (!work.submit)
+		work.submit = optional_u64(payload, track->call_offset);
 	if (gpu != track->last_gpu) {
 		track->last_device = summary_device(track->tracks->summary, gpu);
 		track->last_gpu = gpu;
 	}
-	if (!track->last_device)
+	if (!track->last_device || !work.thread)
 		return false;
-	track->last_device->count++;
-	busy_add(&track->last_device->busy, begin, end);
-	return true;
+	track->last_device->kernels += !work.is_copy;
+	track->last_device->copies += work.is_copy;
+	return gpu_time_add(&track->last_device->time, &work);
+}
+
+/* A call of HIP or a range, of that thread. False: out of memory. */
+static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint64_t end,
+			struct summary_group *group)
+{
+	struct host_time *host = &track->tracks->summary->host;
+	struct host_thread *thread = find_thread(track, tid);
+
+	if (!thread || !group)
+		return false;
+	return track->flags_offset != NO_FIELD
+		       ? host_time_add_call(host, thread, begin, end, group)
+		       : host_time_add_range(host, thread, begin, end, group);
 }
 
 static bool is_refused(const struct track *track, const struct rtl_event *event)
@@ -198,29 +254,39 @@ static bool has_failed(const struct track *track, const struct rtl_event *event)
 	       read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED;
 }
 
-/* False: out of memory. */
-static bool add_to_process(struct track *track, const struct rtl_event *event, uint64_t duration_ns)
+/* The process of an event, which is then tracks->process. False: out of memory. */
+static bool find_process(struct tracks *tracks, const struct rtl_process *info)
+{
+	const bool has_rank =
+		info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank);
+
+	if (info == tracks->last_process)
+		return true;
+	tracks->last_process = NULL;
+	tracks->process = summary_process(tracks->summary, info->number);
+	if (!tracks->process ||
+	    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
+				     info->host_name, info->program))
+		return false;
+	tracks->last_process = info;
+	return true;
+}
+
+/* The program had paused recording: that is no range. False: out of memory. */
+static bool take_pause(struct track *track, const struct rtl_event *event)
 {
 	struct tracks *tracks = track->tracks;
-	const struct rtl_process *info = event->process;
 
-	if (track->deed == SUMMARY_DEEDS)
-		return true;
-	if (info != tracks->last_process) {
-		const bool has_rank = info->struct_size >=
-				      offsetof(struct rtl_process, rank) + sizeof(info->rank);
+	return find_process(tracks, event->process) &&
+	       host_time_add_pause(&tracks->summary->host,
+				   read_u64(event->payload, track->begin_offset),
+				   read_u64(event->payload, track->end_offset), tracks->process);
+}
 
-		tracks->last_process = NULL;
-		tracks->process = summary_process(tracks->summary, info->number);
-		if (!tracks->process ||
-		    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
-					     info->host_name, info->program))
-			return false;
-		tracks->last_process = info;
-	}
-	tracks->process->deeds[track->deed].count++;
-	tracks->process->deeds[track->deed].total_ns += duration_ns;
-	return true;
+static bool is_pause(const struct track *track, const struct rtl_event *event)
+{
+	return track->range_flags_offset != NO_FIELD &&
+	       read_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED;
 }
 
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
@@ -228,8 +294,16 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	struct track *track = user;
 
 	track->tracks->has_calls |= track->flags_offset != NO_FIELD;
+	if (track->gpu_offset != NO_FIELD)
+		tracks_take_pauses(track->tracks);
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
+
+		if (is_pause(track, event)) {
+			if (!take_pause(track, event))
+				return out_of_memory(track);
+			continue;
+		}
 		struct summary_group *group = track->name_offset != NO_FIELD
 						      ? find_named(track, event, track->name_offset)
 						      : find_group(track, event, event->uid);
@@ -250,8 +324,14 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			group->bytes += bytes;
 			group->timed_bytes += begin && end ? bytes : 0;
 		}
-		if (!add_to_process(track, event, begin && end > begin ? end - begin : 0))
+		if (!find_process(track->tracks, event->process))
 			return out_of_memory(track);
+		if (track->deed != SUMMARY_DEEDS) {
+			struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
+
+			deeds->count++;
+			deeds->total_ns += begin && end > begin ? end - begin : 0;
+		}
 		if (!begin || !end) {
 			group->untimed++;
 			continue;
@@ -259,7 +339,14 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		summary_group_add(group, end > begin ? end - begin : 0);
 		if (has_failed(track, event))
 			group->failed++;
-		if (track->call_offset != NO_FIELD && !add_launch(track, event, begin))
+		if (track->has_launches && !add_launch(track, event, begin))
+			return out_of_memory(track);
+		if (track->is_host &&
+		    !add_to_host(track,
+				 track->submit_tid_offset != NO_FIELD
+					 ? read_u32(event->payload, track->submit_tid_offset)
+					 : event->tid,
+				 begin, end, group))
 			return out_of_memory(track);
 		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
 			return out_of_memory(track);
@@ -274,6 +361,9 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 		const uint64_t begin = read_u64(event->payload, track->begin_offset);
+		const uint32_t tid = track->tid_offset != NO_FIELD
+					     ? read_u32(event->payload, track->tid_offset)
+					     : event->tid;
 		char name[RTL_PAYLOAD_MAX + 1];
 		struct rtl_text text = {0, 0};
 		const char *shown = name;
@@ -291,11 +381,13 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 						   : 0,
 					   name);
 		}
-		if (summary_section_add_open(track->section, *shown ? shown : UNKNOWN_NAME,
-					     track->tid_offset != NO_FIELD
-						     ? read_u32(event->payload, track->tid_offset)
-						     : event->tid,
+		shown = *shown ? shown : UNKNOWN_NAME;
+		if (summary_section_add_open(track->section, shown, tid,
 					     event->time_ns > begin ? event->time_ns - begin : 0))
+			return out_of_memory(track);
+		if (track->is_host && (!find_process(track->tracks, event->process) ||
+				       !add_to_host(track, tid, begin, event->time_ns,
+						    summary_group(track->section, shown))))
 			return out_of_memory(track);
 	}
 }
@@ -430,16 +522,27 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->begin_offset = find_field(end, RTL_KIND_TIME, 8, "begin_ns");
 	track->end_offset = find_field(end, RTL_KIND_TIME, 8, "end_ns");
 	track->string_offset = find_field(end, RTL_KIND_STRING, 8, NULL);
-	track->gpu_offset =
-		end->type == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
-	track->bytes_offset = track->status_offset = NO_FIELD;
+	track->gpu_offset = end->type == RTL_TASK_END || is_copy
+				    ? find_field(end, RTL_KIND_UINT, 4, "gpu")
+				    : NO_FIELD;
+	track->bytes_offset = track->status_offset = track->direction_offset = NO_FIELD;
 	if (end->type == RTL_TRANSFER_END) {
 		track->bytes_offset = find_field(end, RTL_KIND_UINT, 8, "bytes");
 		track->status_offset = find_field(end, RTL_KIND_UINT, 4, "status");
+		track->direction_offset = find_field(end, RTL_KIND_UINT, 4, "direction");
 	}
+	track->submit_offset = find_field(end, RTL_KIND_TIME, 8, "submit_ns");
+	track->submit_tid_offset =
+		find_field(end, RTL_KIND_UINT, 4, is_range ? "begin_tid" : "submit_tid");
+	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
+	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
-	track->call_offset = is_kernel ? find_field(end, RTL_KIND_TIME, 8, "call_ns") : NO_FIELD;
+	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
+	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
+	track->is_host = is_hip_call || is_range;
 	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
+	track->range_flags_offset =
+		is_range ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->causes = is_kernel || is_copy;
 	track->deed = is_kernel     ? SUMMARY_KERNELS
 		      : is_copy     ? SUMMARY_COPIES
@@ -526,6 +629,26 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 	for (size_t i = 0; !error && i < PAIRING_KINDS; i++)
 		error = add_track(tracks, stream, &pairing_kinds[i]);
 	return error;
+}
+
+/* "BEGIN-END " of each pause, in ns; there come more. */
+void tracks_take_pauses(struct tracks *tracks)
+{
+	const char *text = tracks->host->property(tracks->host, "pauses");
+
+	if (!text || strlen(text) <= tracks->pauses_read)
+		return;
+	for (text += tracks->pauses_read; *text;) {
+		char *end;
+		const uint64_t from = strtoull(text, &end, 10);
+		const uint64_t to = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
+
+		if (*end != ' ' || from >= to ||
+		    !host_time_add_pause(&tracks->summary->host, from, to, NULL))
+			return;
+		tracks->pauses_read += (size_t)(end + 1 - text);
+		text = end + 1;
+	}
 }
 
 void tracks_finish(struct tracks *tracks)

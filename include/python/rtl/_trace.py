@@ -2,7 +2,10 @@
 """Traces to read: the database that libsqlite_sub.so writes. What its columns mean is in docs/sqlite.md."""
 
 import collections
+import json
+import os
 import sqlite3
+import subprocess
 import urllib.parse
 
 # Each class: its query, by which the rows of a trace become its members. Times are ns of the trace's clock.
@@ -16,6 +19,9 @@ _MARKER = "id, process, pid, tid, name, begin_ns, end_ns, duration_ns, is_range,
 _PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end_ns"
 _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
+_STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
+         " gpu_not_started_ns, gpu_unknown_ns")
+_IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
 Call = collections.namedtuple("Call", _CALL)
 Kernel = collections.namedtuple("Kernel", _KERNEL)
@@ -25,6 +31,8 @@ Process = collections.namedtuple("Process", _PROCESS)
 Gpu = collections.namedtuple("Gpu", _GPU)
 Loss = collections.namedtuple("Loss", _LOSS)
 LeftOut = collections.namedtuple("LeftOut", _LOSS)
+Idle = collections.namedtuple("Idle", _IDLE)
+Step = collections.namedtuple("Step", _STEP)
 
 _CALLS = """SELECT c.api_id, c.process, c.pid, c.tid, c.domain, c.function, c.begin_ns, c.end_ns, c.duration_ns, c.args,
   c.status, c.failed, c.unfinished, c.parent, c.instance, c.correlation, c.stream, c.device FROM rtl_calls AS c"""
@@ -169,6 +177,30 @@ class Trace:
         if not next(self.sql("SELECT 1 FROM sqlite_master WHERE name = 'rtl_left_out'"), None):
             return []  # of an older rtl, which had no selection
         return list(self._rows(LeftOut, _LEFT_OUT))
+
+    # ---- where the time went ----
+
+    def summary(self):
+        """What `rtl summary --json` prints, as rtl-stats(7) describes it. Runs the command rtl: that of the
+        variable RTL, else of PATH."""
+        try:
+            done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", self.path], check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise TraceError(f"{self.path}: cannot run rtl: {error}") from error
+        if not done.stdout:
+            raise TraceError(f"{self.path}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def idle(self):
+        """Why GPUs were idle, of each GPU the longest first; of a GPU the times add up to that in which it was not busy."""
+        return [Idle(device["gpu"], *(row.get(key) for key in Idle._fields[1:]))
+                for device in self.summary()["devices"] for row in device["idle"]]
+
+    def steps(self):
+        """Ranges of roctx by their names, and what GPUs did within them."""
+        return [Step(*(row.get(key) for key in Step._fields)) for section in self.summary()["sections"]
+                if section["title"] == "Ranges" for row in section["rows"]]
 
     def table(self, what, **parameters):
         """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""

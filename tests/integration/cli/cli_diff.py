@@ -4,6 +4,7 @@
 
 import json
 import math
+import pathlib
 import random
 import sqlite3
 import unittest
@@ -90,7 +91,7 @@ class Diff(Case):
         self.assertRegex(text, r"(?m)^GPU kernels: \S+ -> \S+ \(\+\d+\.\d%\)$")
         self.assertRegex(text, r"(?m)^ *\S+ +\+\S+ +300 +\+\d+\.\d% +\+\d+\.\d% +99\.9% +slower +slower$")
         self.assertRegex(text, r"(?m)^ *0ns +-20ns +2 -> 0 +gone +gone$")
-        self.assertEqual(len(self.rtl("diff", "--top", "2", "a.db", "b.db").stdout.splitlines()), 7)
+        self.assertEqual(len(self.rtl("diff", "--top", "2", "a.db", "b.db").stdout.splitlines()), 8)
 
     def test_fail__status_tells(self):
         self.make_both()
@@ -98,6 +99,44 @@ class Diff(Case):
             self.assertEqual(self.rtl("diff", "--fail", percent, "a.db", "b.db").returncode, status)
         self.assertEqual(self.rtl("diff", "--fail", "0", "a.db", "a.db").returncode, 0)
         self.assertEqual(self.rtl("diff", "a.db", "b.db").returncode, 0)
+
+    def make_runs(self, rng, prefix, count, factor, names):
+        """Runs whose kernels differ from run to run more than within one; names with some calls each."""
+        files = []
+        for i in range(count):
+            files.append(f"{prefix}{i}.db")
+            pathlib.Path(self.path(files[-1])).unlink(missing_ok=True)
+            self.make(files[-1], {name: [max(1, round(rng.gauss(60, 1) * drift * factor.get(name, 1)))
+                                         for _ in range(40)]
+                                  for name in names for drift in [rng.gauss(1, 0.04)]})
+        return files
+
+    def several(self, before, after, *arguments):
+        done = self.rtl("diff", "--json", *arguments, *before, "--", *after)
+        section, = [s for s in json.loads(done.stdout)["sections"] if s["kind"] == "task"]
+        return done.returncode, {row["name"]: row for row in section["rows"]}
+
+    def test_runs__that_are_the_same__are_not_called_different(self):
+        rng, names = random.Random(7), [f"k{i}" for i in range(30)]
+        for _ in range(20):
+            status, rows = self.several(self.make_runs(rng, "a", 3, {}, names), self.make_runs(rng, "b", 3, {}, names),
+                                        "--fail", "0")
+            self.assertEqual(status, 0)
+            self.assertEqual({row["verdict"] for row in rows.values()} - {"same", "unsure"}, set())
+
+    def test_runs__that_differ__are(self):
+        rng, names = random.Random(8), [f"k{i}" for i in range(5)]
+        before = self.make_runs(rng, "a", 6, {}, names)
+        after = self.make_runs(rng, "b", 6, {"k1": 1.5, "k2": 0.6}, names)
+        status, rows = self.several(before, after, "--fail", "20")
+        self.assertEqual(status, 3)
+        self.assertEqual({name: row["verdict"] for name, row in rows.items() if row["verdict"] not in ("same", "unsure")},
+                         {"k1": "slower", "k2": "faster"})
+        self.assertLess(abs(rows["k1"]["mean_change"] - 0.5), rows["k1"]["mean_margin"])
+        self.assertEqual(rows["k1"]["count"], [40, 40])
+        text = self.rtl("diff", "--only", "kernels", *before, "--", *after).stdout
+        self.assertRegex(text, r"(?m)^a0.db .* a5.db -> b0.db .* b5.db$")
+        self.assertRegex(text, r"(?m) \+\d+\.\d \+-\d+\.\d% .* slower  k1$")
 
     def test_traced_programs(self):
         for name in ("a.db", "b.db"):
@@ -108,7 +147,8 @@ class Diff(Case):
     def test_bad_input(self):
         self.make_both()
         self.refused(2, "rtl diff BEFORE AFTER", "diff", "a.db")
-        self.refused(2, "one more", "diff", "a.db", "b.db", "c.db")
+        self.refused(2, "BEFORE... -- AFTER...", "diff", "a.db", "b.db", "c.db")
+        self.refused(2, "give kernels, calls or steps", "diff", "--only", "x", "a.db", "b.db")
         for percent in ("x", "-1", "nan", "", "5x"):
             self.refused(2, "give percent", "diff", "--fail", percent, "a.db", "b.db")
         self.refused(1, "No such file", "diff", "a.db", "missing.db")

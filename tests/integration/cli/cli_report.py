@@ -253,6 +253,16 @@ class Browser(Case):
         self.assertRegex(shown, r'data-bars="GPU 1, [^"]*;GPU 2, [^"]*;GPU kernels, [^"]*;HIP calls, ')
         self.assertIn('data-ranks="false"', shown)
 
+    def test_ruler__ticks_differ(self):
+        self.make()
+        self.rtl("report", "run.db")
+        shown = self.body("""
+            document.body.dataset.ticks = [[1.405e9, 100], [1.405e9, 2e6], [999, 1], [0, 5e8]].map(([time, step]) =>
+                [0, 1, 2].map(i => tick_text(time + i * step, step)).join(",")).join(";");
+          """)
+        self.assertIn('data-ticks="1.4050000 s,1.4050001 s,1.4050002 s;1.405 s,1.407 s,1.409 s;'
+                      '999 ns,1.000 \u00b5s,1.001 \u00b5s;0 ns,500 ms,1.0 s"', shown)
+
     def test_search__steps_through_every_match(self):
         calls, _ = self.make()
         ranges = sum(call[4] == "a range" for call in calls)

@@ -239,7 +239,7 @@ class Summary(Case):
                                    r"(2\.9..|3\.000)us +3\.000us +a_kernel$")
         self.assertIn("GPU copies: 1, 500ns in total", lines)
         self.assertEqual([line for line in lines if line.startswith("GPU ") and "busy" in line], [
-            "GPU 0: busy 3.500us of 3.500us (100.0%), idle 0ns, 2 dispatches",
+            "GPU 0: busy 4.000us of 4.400us (90.9%), idle 400ns, 2 dispatches, 1 copies",
             "GPU 1: busy 1.000us of 1.000us (100.0%), idle 0ns, 1 dispatches"])
 
     def test_sort_and_csv(self):
@@ -284,7 +284,7 @@ class Summary(Case):
         with sqlite3.connect(self.path("trace.rpd")) as database:
             database.execute("INSERT INTO rocpd_string VALUES (9, ?)", ("name" * 10,))
         database.close()
-        for columns, left_out in ((110, []), (80, []), (70, ["min"]), (60, ["min", "p50", "share"])):
+        for columns, left_out in ((130, []), (80, ["min", "p50"]), (60, ["min", "p50", "share", "p99"])):
             lines = self.rtl("summary", "trace.rpd", env={"COLUMNS": str(columns)}).stdout.splitlines()
             wanted = "share count total mean min p50 p99 max kernel".split()
             self.assertEqual(lines[3].split(), [word for word in wanted if word not in left_out])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 BUILD, MODULE = os.environ["RTL_BUILD_DIR"], os.environ["RTL_PYTHON"]
 RTL = os.path.join(BUILD, "bin", "rtl")
@@ -100,6 +101,14 @@ class Python(unittest.TestCase):
         database.close()
         with rtl.Trace(path) as trace:
             self.assertEqual(trace.left_out(), [])
+
+    def test_idle__adds_up(self):
+        with unittest.mock.patch.dict(os.environ, {"RTL": RTL}), rtl.Trace(self.trace(PROGRAM, "100")) as trace:
+            devices, idle = trace.summary()["devices"], trace.idle()
+        for device in devices:
+            self.assertEqual(sum(row.total_ns for row in idle if row.gpu == device["gpu"]),
+                             device["span_ns"] - device["busy_ns"])
+        self.assertTrue(all(row.cause and row.total_ns for row in idle))
 
     def test_a_call_and_its_work__linked(self):
         """The rows that HIP's calls make, put there by hand."""

@@ -293,8 +293,9 @@ static void test_copies__bytes_and_rate__in_a_table_of_their_own(void **state)
 	assert_contains(text, "bytes   rate  copy\n");
 	assert_contains(text, "20kB  5GB/s  CopyHostToDevice\n");
 	assert_contains(text, "123B      -  CopyHostToHost\n");
-	/* Copies do not make the GPU busy. */
-	assert_contains(text, "GPU 1: busy 500ns of 500ns (100.0%)");
+	assert_contains(text, "GPU 1: busy 3.500us of 7.000us (50.0%), idle 3.500us, "
+			      "1 dispatches, 2 copies\n"
+			      "  kernels 500ns, copies 3.000us, both at once 0ns\n");
 }
 
 static void test_copies__json__with_bytes_and_rate(void **state)
@@ -437,8 +438,14 @@ static void test_json__two_kernels__one_document(void **state)
 	text = end(run);
 	assert_contains(text, "{\"name\":\"a\\\"b\",\"count\":2,\"total_ns\":110,\"mean_ns\":55.0,"
 			      "\"min_ns\":50,\"max_ns\":60,\"p50_ns\":50,");
-	assert_contains(text, "{\"gpu\":0,\"count\":2,\"span_ns\":1060,\"busy_ns\":110,"
-			      "\"idle_ns\":950,\"uncertain_ns\":0,\"gap_count\":1,\"gaps\":[");
+	assert_contains(text,
+			"{\"gpu\":0,\"count\":2,\"copies\":0,\"span_ns\":1060,\"recorded_ns\":1060,"
+			"\"busy_ns\":110,\"kernels_ns\":110,\"copies_ns\":0,\"both_ns\":0,"
+			"\"idle_ns\":950,\"unknown_ns\":0,\"uncertain_ns\":0,\"idle\":[");
+	assert_contains(text,
+			"{\"cause\":\"unknown\",\"total_ns\":950,\"count\":1,\"longest_ns\":950}]");
+	assert_contains(text, "\"gap_count\":1,\"gaps\":[");
+	assert_contains(text, "{\"begin_ns\":1050,\"end_ns\":2000,\"causes\":[");
 	assert_contains(text, "\"stream\":\"rtl.hsa\",\"published\":2,\"delivered\":2,");
 }
 

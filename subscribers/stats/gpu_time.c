@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: MIT */
+/* See gpu_time.h. */
+#include "gpu_time.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+#define PENDING   4096u
+#define WINDOW    16384u
+#define CHUNKS    4096u
+#define ROWS_MOST 4096u
+#define MARKS     65536u
+
+/* ---- gaps */
+
+static uint64_t length_of(const struct gap *gap)
+{
+	return gap->end - gap->begin;
+}
+
+static void keep_gap(struct gaps *gaps, const struct gap *gap)
+{
+	struct gap *list = gaps->longest;
+	size_t at = gaps->kept;
+
+	gaps->count++;
+	while (at && length_of(&list[at - 1]) < length_of(gap))
+		at--;
+	if (at == GAPS_KEPT)
+		return;
+	if (gaps->kept < GAPS_KEPT)
+		gaps->kept++;
+	memmove(&list[at + 1], &list[at], (gaps->kept - at - 1) * sizeof(*list));
+	list[at] = *gap;
+}
+
+/* Something was done from begin to end after all. */
+static void cut_gaps(struct gaps *gaps, uint64_t begin, uint64_t end)
+{
+	struct gaps old = *gaps;
+
+	gaps->kept = 0;
+	gaps->count -= old.kept;
+	for (size_t i = 0; i < old.kept; i++) {
+		struct gap before = old.longest[i], after = before;
+
+		if (before.end > begin && before.begin < end) {
+			memset(before.parts, 0, sizeof(before.parts));
+			memset(after.parts, 0, sizeof(after.parts));
+			before.end = begin;
+			after.begin = end;
+			if (after.begin < after.end)
+				keep_gap(gaps, &after);
+		}
+		if (before.begin < before.end)
+			keep_gap(gaps, &before);
+	}
+}
+
+/* ---- rows */
+
+/* The number of a row, from 1; 0: out of memory. */
+static uint32_t find_row(struct gpu_time *gpu, enum idle_cause cause,
+			 const struct host_thread *thread, const struct summary_group *what)
+{
+	const uint64_t key = hash_number(hash_number((uintptr_t)thread) + (uintptr_t)what) + cause;
+	uint32_t row = (uint32_t)map_get(&gpu->row_of, key);
+	struct idle_row *larger = gpu->rows;
+
+	if (row)
+		return row;
+	if (gpu->row_count >= ROWS_MOST && (thread || what))
+		return find_row(gpu, cause, NULL, NULL);
+	if (gpu->row_count == gpu->row_room) {
+		larger = reallocarray(gpu->rows, gpu->row_room + 64, sizeof(*larger));
+		gpu->rows = larger ? larger : gpu->rows;
+		gpu->row_room += larger ? 64 : 0;
+	}
+	if (!larger || !map_set(&gpu->row_of, key, gpu->row_count + 1)) {
+		gpu->out_of_memory = true;
+		return 0;
+	}
+	gpu->rows[gpu->row_count] =
+		(struct idle_row){.cause = cause, .thread = thread, .what = what};
+	return ++gpu->row_count;
+}
+
+static void add_to_row(struct gpu_time *gpu, uint32_t row, uint64_t ns)
+{
+	struct idle_row *to = row ? &gpu->rows[row - 1] : NULL;
+
+	if (!to)
+		return;
+	to->count++;
+	to->total_ns += ns;
+	to->longest_ns = ns > to->longest_ns ? ns : to->longest_ns;
+}
+
+/* Adds to the parts of the gap that is being explained. */
+static void add_part(struct gap *gap, const struct gap_part *part)
+{
+	size_t at = 0;
+
+	while (at < GAP_PARTS - 1 && gap->parts[at].ns &&
+	       (gap->parts[at].row != part->row || gap->parts[at].thread != part->thread))
+		at++;
+	if (gap->parts[at].row == part->row && gap->parts[at].thread == part->thread)
+		gap->parts[at].ns += part->ns;
+	else if (part->ns > gap->parts[at].ns)
+		gap->parts[at] = *part;
+	for (; at && gap->parts[at - 1].ns < gap->parts[at].ns; at--) {
+		const struct gap_part shorter = gap->parts[at - 1];
+
+		gap->parts[at - 1] = gap->parts[at];
+		gap->parts[at] = shorter;
+	}
+}
+
+/* Up to there it was what the newest mark says. */
+static void set_mark(struct gpu_time *gpu, uint64_t time)
+{
+	size_t kept = 0;
+
+	if (gpu->mark_count == MARKS) {
+		for (size_t i = 0; i < MARKS / 2; i += 2)
+			gpu->marks[kept++] = gpu->marks[i];
+		memmove(gpu->marks + kept, gpu->marks + MARKS / 2, MARKS / 2 * sizeof(*gpu->marks));
+		gpu->mark_count = kept + MARKS / 2;
+	}
+	gpu->mark.time = time;
+	gpu->marks[gpu->mark_count++] = gpu->mark;
+}
+
+static void mark_idle(struct gpu_time *gpu, enum idle_cause cause, uint64_t ns)
+{
+	gpu->idle_ns += ns;
+	gpu->mark.idle_ns[idle_group_of(cause)] += ns;
+	set_mark(gpu, gpu->mark.time + ns);
+}
+
+static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_thread *thread,
+		const struct summary_group *what, uint64_t ns)
+{
+	const uint32_t row = ns ? find_row(gpu, cause, thread, what) : 0;
+
+	if (!row)
+		return;
+	add_to_row(gpu, row, ns);
+	mark_idle(gpu, cause, ns);
+	add_part(&gpu->gap, &(struct gap_part){.row = row, .thread = thread, .ns = ns});
+}
+
+void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread, uint64_t begin,
+			 uint64_t ns, const struct summary_group *name)
+{
+	const uint32_t row = ns ? find_row(gpu, IDLE_OUTSIDE, thread, name) : 0;
+
+	if (!row)
+		return;
+	add_to_row(gpu, row, ns);
+	for (size_t i = 0; i < gpu->gaps.kept; i++)
+		for (size_t k = 0; k < GAP_PARTS; k++) {
+			struct gap_part *part = &gpu->gaps.longest[i].parts[k];
+
+			if (part->ns && !part->row && part->thread == thread &&
+			    part->begin >= begin)
+				part->row = row;
+		}
+}
+
+/* ---- steps */
+
+static uint64_t between(uint64_t from, uint64_t to, uint64_t part, uint64_t whole)
+{
+	return from + (uint64_t)((unsigned __int128)(to - from) * part / whole);
+}
+
+/* How long it had been busy and idle at that time. */
+static struct gpu_mark mark_at(const struct gpu_time *gpu, uint64_t time)
+{
+	struct gpu_mark before = {.time = gpu->first}, mark;
+	size_t low = 0, high = gpu->mark_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (gpu->marks[middle].time > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	if (low)
+		before = gpu->marks[low - 1];
+	if (low == gpu->mark_count || time <= before.time)
+		return before;
+	mark = gpu->marks[low];
+	const uint64_t part = time - before.time, whole = mark.time - before.time;
+
+	mark.busy_ns = between(before.busy_ns, mark.busy_ns, part, whole);
+	for (int i = 0; i < IDLE_GROUPS; i++)
+		mark.idle_ns[i] = between(before.idle_ns[i], mark.idle_ns[i], part, whole);
+	return mark;
+}
+
+void gpu_time_take_steps(struct gpu_time *gpu, bool all)
+{
+	const struct host_time *host = gpu->host;
+
+	for (; gpu->steps_done < host->step_count; gpu->steps_done++) {
+		const struct step *step = &host->steps[gpu->steps_done];
+		struct gpu_mark begin, end;
+
+		if (step->end > gpu->told && !all)
+			return;
+		begin = mark_at(gpu, step->begin);
+		end = mark_at(gpu, step->end);
+		step->name->busy_ns += end.busy_ns - begin.busy_ns;
+		for (int i = 0; i < IDLE_GROUPS; i++)
+			step->name->idle_ns[i] += end.idle_ns[i] - begin.idle_ns[i];
+	}
+}
+
+/* ---- why it was idle */
+
+/* No range that has ended is around it: another one may be. */
+static void explain_open(struct gpu_time *gpu, struct host_thread *thread, uint64_t begin,
+			 uint64_t end, uint64_t ns)
+{
+	if (!ns)
+		return;
+	mark_idle(gpu, IDLE_OUTSIDE, ns);
+	add_part(&gpu->gap, &(struct gap_part){.thread = thread, .begin = begin, .ns = ns});
+	if (!host_time_add_open(thread, gpu, begin, end, ns))
+		gpu->out_of_memory = true;
+}
+
+/* A thread was outside of HIP from begin to end, for so long of it. */
+static void explain_outside(struct gpu_time *gpu, struct host_thread *thread, uint64_t begin,
+			    uint64_t end, uint64_t ns)
+{
+	const struct lane *lane = &thread->ranges;
+	const uint64_t whole = end - begin;
+	const struct summary_group *last = NULL;
+	uint64_t left = ns;
+
+	for (size_t i = lane_find(lane, begin); i < lane->count && begin < end; i++) {
+		const struct span *span = &lane->spans[i];
+		const uint64_t from = span->begin > begin ? span->begin : begin;
+		const uint64_t to = span->end < end ? span->end : end;
+		uint64_t before, in;
+
+		if (from >= end)
+			break;
+		before = (uint64_t)((unsigned __int128)ns * (from - begin) / whole);
+		in = (uint64_t)((unsigned __int128)ns * (to - from) / whole);
+		if (begin < from)
+			explain_open(gpu, thread, begin, from, before);
+		else
+			in += before;
+		add(gpu, IDLE_OUTSIDE, thread, span->what, in);
+		left -= before + in;
+		begin = to;
+		last = span->what;
+	}
+	if (begin < end)
+		explain_open(gpu, thread, begin, end, left);
+	else
+		add(gpu, IDLE_OUTSIDE, thread, last, left);
+}
+
+static bool waits(const struct summary_group *function)
+{
+	return function && strstr(function->name, "Synchronize");
+}
+
+/* Nothing was submitted: what did the thread do that then submitted work? */
+static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint64_t begin,
+			 uint64_t end)
+{
+	const struct lane *lane = &thread->calls;
+
+	if (!thread->process->deeds[SUMMARY_HIP_CALLS].count || begin < lane->forgotten) {
+		add(gpu, IDLE_UNSEEN, NULL, NULL, end - begin);
+		return;
+	}
+	for (size_t i = lane_find(lane, begin); i < lane->count && begin < end; i++) {
+		const struct span *span = &lane->spans[i];
+		const uint64_t from = span->begin > begin ? span->begin : begin;
+		const uint64_t to = span->end < end ? span->end : end;
+		uint64_t in;
+
+		if (from >= end)
+			break;
+		if (begin < from)
+			explain_outside(gpu, thread, begin, from, from - begin);
+		in = (uint64_t)((unsigned __int128)span->in_ns * (to - from) /
+				(span->end - span->begin));
+		add(gpu, waits(span->what) ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
+		if (in < to - from)
+			explain_outside(gpu, thread, from, to, to - from - in);
+		begin = to;
+	}
+	if (begin < end)
+		explain_outside(gpu, thread, begin, end, end - begin);
+}
+
+/* Why it did not begin at once, when it had been submitted. */
+static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_work *work)
+{
+	const struct gpu_work *before = &gpu->before;
+	const struct lane *calls = &work->thread->calls;
+	size_t at;
+
+	if (work->correlation && work->correlation == before->correlation &&
+	    work->thread == before->thread) {
+		at = lane_find(calls, work->submit);
+		if (at < calls->count && calls->spans[at].begin <= work->submit &&
+		    calls->spans[at].what &&
+		    !strncmp(calls->spans[at].what->name, "hipGraphLaunch", 14))
+			return IDLE_GRAPH;
+	}
+	if (work->submit > before->end)
+		return IDLE_LATENCY;
+	if (before->is_copy)
+		return IDLE_COPY;
+	return before->queue != work->queue || before->stream != work->stream ? IDLE_QUEUE
+									      : IDLE_LATENCY;
+}
+
+/* Nothing was under way, and recording was on, from begin to end; `next` began there or later, and `first` was
+ * submitted before all that began later. */
+static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const struct gpu_work *next,
+		    const struct gpu_work *first)
+{
+	uint64_t submit = first->submit;
+
+	if (begin >= end)
+		return;
+	if (!submit || !next->submit) {
+		add(gpu, IDLE_UNKNOWN, NULL, NULL, end - begin);
+		return;
+	}
+	submit = submit < begin ? begin : submit > end ? end : submit;
+	if (begin < submit)
+		explain_host(gpu, first->thread, begin, submit);
+	if (next->submit > submit && submit < end) {
+		const uint64_t until = next->submit < end ? next->submit : end;
+
+		add(gpu, IDLE_EVENT, NULL, NULL, until - submit);
+		submit = until;
+	}
+	add(gpu, why_late(gpu, next), NULL, NULL, end - submit);
+}
+
+static void tell_gap(struct gpu_time *gpu, const struct gpu_work *next,
+		     const struct gpu_work *first)
+{
+	const struct host_time *host = gpu->host;
+	uint64_t at = gpu->told;
+
+	gpu->gap = (struct gap){.begin = at, .end = next->begin};
+	for (size_t i = 0; i < host->pause_count; i++) {
+		const struct pause *pause = &host->pauses[i];
+		const uint64_t from = pause->begin > at ? pause->begin : at;
+		const uint64_t to = pause->end < next->begin ? pause->end : next->begin;
+
+		if (from >= to || (pause->process && pause->process != next->thread->process))
+			continue;
+		explain(gpu, at, from, next, first);
+		add(gpu, IDLE_PAUSED, NULL, NULL, to - from);
+		at = to;
+	}
+	explain(gpu, at, next->begin, next, first);
+	keep_gap(&gpu->gaps, &gpu->gap);
+}
+
+/* ---- chunks of what was told */
+
+/* Makes room for chunks: each two become one. */
+static void halve_chunks(struct gpu_time *gpu)
+{
+	for (size_t i = 0; i < CHUNKS / 2; i++) {
+		const struct gpu_chunk *pair = &gpu->chunks[2 * i];
+
+		gpu->chunks[i] = (struct gpu_chunk){pair[1].end, pair[0].idle_ns + pair[1].idle_ns};
+	}
+	gpu->chunk_count = CHUNKS / 2;
+	gpu->chunk_works *= 2;
+}
+
+static void add_to_chunk(struct gpu_time *gpu, uint64_t idle_ns)
+{
+	if (!gpu->chunk_left) {
+		if (gpu->chunk_count == CHUNKS)
+			halve_chunks(gpu);
+		gpu->chunks[gpu->chunk_count++] = (struct gpu_chunk){0};
+		gpu->chunk_left = gpu->chunk_works;
+	}
+	gpu->chunk_left--;
+	gpu->chunks[gpu->chunk_count - 1].idle_ns += idle_ns;
+	gpu->chunks[gpu->chunk_count - 1].end = gpu->told;
+}
+
+/* The first chunk that ends after that time; there is one. */
+static size_t find_chunk(const struct gpu_time *gpu, uint64_t time)
+{
+	size_t low = 0, high = gpu->chunk_count - 1;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (gpu->chunks[middle].end > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* From begin to end it was busy, which was told already: that is taken from what was idle. */
+static void tell_late(struct gpu_time *gpu, uint64_t begin, uint64_t end)
+{
+	cut_gaps(&gpu->gaps, begin, end);
+	for (size_t i = find_chunk(gpu, begin); begin < end; i++) {
+		struct gpu_chunk *chunk = &gpu->chunks[i];
+		const uint64_t from = i ? gpu->chunks[i - 1].end : gpu->first;
+		const uint64_t to = end < chunk->end ? end : chunk->end;
+		const uint64_t covered = to - begin, length = chunk->end - from;
+		const uint64_t busy = length - chunk->idle_ns;
+		const uint64_t most = covered < chunk->idle_ns ? covered : chunk->idle_ns;
+		const uint64_t least = covered == length ? most
+				       : covered > busy  ? covered - busy
+							 : 0;
+
+		chunk->idle_ns -= least;
+		gpu->busy_ns += least;
+		gpu->late_ns += least;
+		gpu->uncertain_ns += most - least;
+		begin = to;
+	}
+}
+
+/* It began before the first that was told: what lies between was idle, and nobody can say why. */
+static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
+{
+	const uint64_t idle = gpu->first > end ? gpu->first - end : 0;
+
+	gpu->gap = (struct gap){.begin = end, .end = gpu->first};
+	const struct gpu_mark mark = gpu->mark;
+
+	add(gpu, IDLE_UNKNOWN, NULL, NULL, idle);
+	gpu->mark = mark; /* steps know nothing of it */
+	gpu->mark_count -= idle != 0;
+	if (idle)
+		keep_gap(&gpu->gaps, &gpu->gap);
+	gpu->chunks[0].idle_ns += idle;
+	gpu->busy_ns += gpu->first - begin - idle;
+	gpu->first = begin;
+}
+
+/* ---- work */
+
+bool gpu_time_init(struct gpu_time *gpu, struct host_time *host)
+{
+	const size_t size = sizeof(struct gpu_work);
+
+	gpu->pending = malloc(PENDING * size);
+	gpu->window = malloc((WINDOW + PENDING) * size);
+	gpu->spare = malloc((WINDOW + PENDING) * size);
+	gpu->chunks = malloc(CHUNKS * sizeof(*gpu->chunks));
+	gpu->marks = malloc(MARKS * sizeof(*gpu->marks));
+	gpu->chunk_works = 64;
+	gpu->first = UINT64_MAX;
+	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks || !gpu->marks) {
+		gpu_time_fini(gpu);
+		return false;
+	}
+	gpu->host = host;
+	gpu->next = host->gpus;
+	host->gpus = gpu;
+	return true;
+}
+
+void gpu_time_fini(struct gpu_time *gpu)
+{
+	free(gpu->pending);
+	free(gpu->window);
+	free(gpu->spare);
+	free(gpu->chunks);
+	free(gpu->marks);
+	free(gpu->rows);
+	map_fini(&gpu->row_of);
+}
+
+uint64_t gpu_time_told(const struct gpu_time *gpu)
+{
+	return gpu->chunk_count ? gpu->told : gpu->first;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct gpu_work *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static void sort_pending(struct gpu_time *gpu)
+{
+	for (size_t i = 1; i < gpu->pending_count; i++) {
+		if (gpu->pending[i].begin < gpu->pending[i - 1].begin) {
+			qsort(gpu->pending, gpu->pending_count, sizeof(*gpu->pending), compare);
+			return;
+		}
+	}
+}
+
+/* Takes the pending work, which is in order, into the window. */
+static void merge(struct gpu_time *gpu)
+{
+	struct gpu_work *window = gpu->window, *pending = gpu->pending;
+	size_t i = 0, j = 0, count = 0;
+
+	if (!gpu->window_count || !gpu->pending_count ||
+	    pending[0].begin >= window[gpu->window_count - 1].begin) {
+		memcpy(window + gpu->window_count, pending, gpu->pending_count * sizeof(*pending));
+		gpu->window_count += gpu->pending_count;
+		gpu->pending_count = 0;
+		return;
+	}
+	while (i < gpu->window_count || j < gpu->pending_count) {
+		const bool take = j == gpu->pending_count ||
+				  (i < gpu->window_count && window[i].begin <= pending[j].begin);
+
+		gpu->spare[count++] = take ? window[i++] : pending[j++];
+	}
+	gpu->window = gpu->spare;
+	gpu->spare = window;
+	gpu->window_count = count;
+	gpu->pending_count = 0;
+}
+
+/* Adds what of [begin, end) lies behind `until`, which moves. */
+static uint64_t add_union(uint64_t *until, uint64_t begin, uint64_t end)
+{
+	const uint64_t from = begin > *until ? begin : *until;
+
+	if (end <= from)
+		return 0;
+	*until = end;
+	return end - from;
+}
+
+/* What of it lies in time that was told already. */
+static void tell_begun(struct gpu_time *gpu, const struct gpu_work *work)
+{
+	const uint64_t end = work->end < gpu->told ? work->end : gpu->told;
+
+	if (work->begin < gpu->first)
+		tell_earlier(gpu, work->begin, work->end);
+	if (work->begin < end)
+		tell_late(gpu, work->begin, end);
+}
+
+static void tell(struct gpu_time *gpu, const struct gpu_work *work)
+{
+	uint64_t idle = 0;
+
+	if (!gpu->told) {
+		gpu->told = gpu->busy_since = gpu->mark.time = work->begin;
+	} else if (work->begin > gpu->told) {
+		tell_gap(gpu, work, &gpu->window[work->first]);
+		idle = work->begin - gpu->told;
+		gpu->busy_since = work->begin;
+	}
+	if (work->is_copy)
+		gpu->copies_ns += add_union(&gpu->copies_until, work->begin, work->end);
+	else
+		gpu->kernels_ns += add_union(&gpu->kernels_until, work->begin, work->end);
+	gpu->told += idle;
+	if (work->end >= gpu->told)
+		gpu->before = *work;
+	const uint64_t busy = add_union(&gpu->told, work->begin, work->end);
+
+	gpu->busy_ns += busy;
+	gpu->mark.busy_ns += busy;
+	set_mark(gpu, gpu->told);
+	add_to_chunk(gpu, idle);
+}
+
+/* Tells so many of the window, those that began first. */
+static void tell_first(struct gpu_time *gpu, size_t count)
+{
+	struct gpu_work *window = gpu->window;
+
+	for (size_t i = gpu->window_count, first = i - 1; i--; window[i].first = (uint32_t)first)
+		if (window[i].submit &&
+		    (!window[first].submit || window[i].submit <= window[first].submit))
+			first = i;
+	for (size_t i = 0; i < count; i++)
+		tell(gpu, &window[i]);
+	gpu_time_take_steps(gpu, false);
+	gpu->window_count -= count;
+	memmove(window, window + count, gpu->window_count * sizeof(*window));
+}
+
+static void take_pending(struct gpu_time *gpu)
+{
+	size_t kept = 0;
+
+	sort_pending(gpu);
+	for (size_t i = 0; i < gpu->pending_count; i++) {
+		struct gpu_work work = gpu->pending[i];
+
+		if (gpu->chunk_count && work.begin < gpu->busy_since) {
+			tell_begun(gpu, &work);
+			work.begin = gpu->busy_since;
+		}
+		if (work.begin < work.end)
+			gpu->pending[kept++] = work;
+	}
+	gpu->pending_count = kept;
+	merge(gpu);
+}
+
+bool gpu_time_add(struct gpu_time *gpu, const struct gpu_work *work)
+{
+	if (work->begin >= work->end)
+		return true;
+	if (work->begin < gpu->first && !gpu->chunk_count)
+		gpu->first = work->begin;
+	if (work->end > gpu->last)
+		gpu->last = work->end;
+	gpu->pending[gpu->pending_count++] = *work;
+	if (gpu->pending_count == PENDING) {
+		take_pending(gpu);
+		if (gpu->window_count > WINDOW)
+			tell_first(gpu, gpu->window_count - WINDOW / 2);
+	}
+	return !gpu->out_of_memory;
+}
+
+bool gpu_time_settle(struct gpu_time *gpu)
+{
+	take_pending(gpu);
+	if (gpu->window_count)
+		tell_first(gpu, gpu->window_count);
+	gpu_time_take_steps(gpu, true);
+	return !gpu->out_of_memory;
+}
+
+/* Takes what was busy after all from what was idle, of each row as much as of all. */
+static void take_late(struct gpu_time *gpu)
+{
+	uint64_t sum = 0, idle = gpu->idle_ns - gpu->late_ns;
+
+	for (uint32_t i = 0; i < gpu->row_count; i++) {
+		struct idle_row *row = &gpu->rows[i];
+
+		row->total_ns = (uint64_t)((unsigned __int128)row->total_ns * idle / gpu->idle_ns);
+		sum += row->total_ns;
+	}
+	/* what was lost by rounding down */
+	gpu->rows[0].total_ns += idle - sum;
+	gpu->idle_ns = idle;
+	gpu->late_ns = 0;
+}
+
+static bool is_unknown(const struct idle_row *row, bool only_paused)
+{
+	return row->cause == IDLE_PAUSED || (row->cause >= IDLE_PAUSED && !only_paused);
+}
+
+uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < gpu->row_count; i++)
+		sum += is_unknown(&gpu->rows[i], only_paused) ? gpu->rows[i].total_ns : 0;
+	return sum;
+}
+
+void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_missing)
+{
+	if (gpu->late_ns)
+		take_late(gpu);
+	if (missing != IDLE_CAUSES)
+		gpu->gaps = (struct gaps){0};
+	for (uint32_t i = 0; i < gpu->row_count; i++) {
+		struct idle_row *row = &gpu->rows[i];
+		const bool is_unseen = calls_missing && row->cause == IDLE_OUTSIDE;
+
+		if (row->cause == IDLE_PAUSED || (missing == IDLE_CAUSES && !is_unseen))
+			continue;
+		row->cause = missing != IDLE_CAUSES ? missing : IDLE_UNSEEN;
+		row->thread = NULL;
+		row->what = NULL;
+	}
+}

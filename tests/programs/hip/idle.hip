@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * idle [ROUNDS]: leaves a GPU idle for reasons that it knows: the host sleeps in a range, calls HIP, waits for
+ * nothing; nodes of a graph, that run one after the other; and recording that is paused. It says for each how long
+ * that was at least and at most, in ns:
+ *
+ *	idle CAUSE LEAST MOST
+ *
+ * Kernels of a graph have grids of 2 blocks and more.
+ */
+#define PROGRAM "idle"
+#include "../check.h"
+#include <dlfcn.h>
+#include <hip/hip_runtime.h>
+
+static int (*range_push)(const char *), (*range_pop)(), (*pause_all)(uint64_t),
+	(*resume_all)(uint64_t);
+static const unsigned block = 64, nodes = 4;
+
+__global__ void work(unsigned *data)
+{
+	if (data)
+		data[0] = 1;
+}
+
+static uint64_t now_ns()
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct known {
+	const char *cause;
+	uint64_t least, most;
+};
+
+static known asleep{"outside_hip", 0, 0}, in_calls{"in_call", 0, 0}, in_waits{"in_wait", 0, 0},
+	paused{"paused", 0, 0};
+
+/* From before what ended first to after what began last, and the part that is certain. */
+static void add(known &to, uint64_t least, uint64_t begin)
+{
+	to.least += least;
+	to.most += now_ns() - begin;
+}
+
+static void kernel(unsigned blocks = 1)
+{
+	work<<<blocks, block>>>(nullptr);
+	CHECK_HIP(hipGetLastError());
+}
+
+static void sleep_in_range()
+{
+	uint64_t begin, slept;
+
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+	begin = now_ns();
+	range_push("asleep");
+	slept = now_ns();
+	usleep(15000);
+	slept = now_ns() - slept;
+	range_pop();
+	add(asleep, slept, begin);
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+}
+
+static void call_and_wait()
+{
+	uint64_t begin;
+	void *memory;
+
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+	for (int i = 0; i < 5; i++) {
+		begin = now_ns();
+		CHECK_HIP(hipMalloc(&memory, 1 << 20));
+		add(in_calls, 0, begin);
+		begin = now_ns();
+		CHECK_HIP(hipDeviceSynchronize());
+		add(in_waits, 0, begin);
+		begin = now_ns();
+		CHECK_HIP(hipFree(memory));
+		add(in_calls, 0, begin);
+	}
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+}
+
+static void be_paused()
+{
+	uint64_t begin;
+
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+	begin = now_ns();
+	pause_all(0);
+	const uint64_t slept = now_ns();
+	usleep(20000);
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+	const uint64_t least = now_ns() - slept;
+	resume_all(0);
+	add(paused, least, begin);
+	kernel();
+	CHECK_HIP(hipDeviceSynchronize());
+}
+
+static hipGraphExec_t make_graph(hipStream_t stream)
+{
+	hipGraph_t graph;
+	hipGraphExec_t exec;
+
+	CHECK_HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+	for (unsigned i = 0; i < nodes; i++)
+		work<<<2 + i, block, 0, stream>>>(nullptr);
+	CHECK_HIP(hipStreamEndCapture(stream, &graph));
+	CHECK_HIP(hipGraphInstantiate(&exec, graph, nullptr, nullptr, 0));
+	CHECK_HIP(hipGraphDestroy(graph));
+	return exec;
+}
+
+template <typename T> static void find(T &function, const char *name)
+{
+	*reinterpret_cast<void **>(&function) = dlsym(RTLD_DEFAULT, name);
+	if (!function) {
+		printf("%s: SKIPPED: there is no %s\n", PROGRAM, name);
+		exit(EXIT_SKIPPED);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const long rounds = number_arg(argc, argv, 1, 5);
+	hipGraphExec_t graph;
+	hipStream_t stream;
+
+	find(range_push, "roctxRangePushA");
+	find(range_pop, "roctxRangePop");
+	find(pause_all, "roctxProfilerPause");
+	find(resume_all, "roctxProfilerResume");
+	kernel();
+	CHECK_HIP(hipStreamCreate(&stream));
+	graph = make_graph(stream);
+	for (long i = 0; i < rounds; i++) {
+		sleep_in_range();
+		call_and_wait();
+		CHECK_HIP(hipGraphLaunch(graph, stream));
+		CHECK_HIP(hipStreamSynchronize(stream));
+		be_paused();
+	}
+	CHECK_HIP(hipGraphExecDestroy(graph));
+	CHECK_HIP(hipStreamDestroy(stream));
+	for (const known *k : {&asleep, &in_calls, &in_waits, &paused})
+		printf("idle %s %llu %llu\n", k->cause, (unsigned long long)k->least,
+		       (unsigned long long)k->most);
+	return finish("rounds=%ld", rounds);
+}
