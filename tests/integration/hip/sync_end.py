@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """
 sync_end.py RUNNER MODE ROUNDS KERNELS SYNC[,SYNC...] END...: what a program has waited for is in the trace,
-however it ends at once. RUNNER: softgpu or rocm7; the rest is sync_end's, with each SYNC and END in turn,
+however it ends at once. RUNNER: softgpu, rocm6 or rocm7; the rest is sync_end's, with each SYNC and END in turn,
 or, where SYNC is none, hsa_end's. MODE may end with -in-process: then each process has an output of its own, which
 is complete, and leaves no spool.
 RTL_BUILD_DIR is the build. Exit status 77: skipped.
@@ -18,7 +18,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ["RTL_BUILD_DIR"]
-FOLDERS = {"softgpu": "programs", "rocm7": "programs/rocm7"}
+FOLDERS = {"softgpu": "programs", "rocm6": "programs/rocm6", "rocm7": "programs/rocm7"}
 
 
 def count(path, named):
