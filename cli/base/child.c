@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "environment.h"
 
 /* How long to wait for the witness before a signal counts as sent to rtl alone. */
 #define WITNESS_TRIES    20
@@ -116,6 +115,53 @@ static bool witness_saw(struct witness *witness, int number)
 		nanosleep(&pause, NULL);
 	}
 	return false;
+}
+
+/* ---- the environment ---- */
+
+static bool is_set_by(const struct session_variable *variable, const char *entry)
+{
+	size_t length = strlen(variable->name);
+
+	return !strncmp(entry, variable->name, length) && entry[length] == '=';
+}
+
+static bool is_replaced(const struct session_variable *variables, size_t count, const char *entry)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (is_set_by(&variables[i], entry))
+			return true;
+	}
+	return false;
+}
+
+static void environment_free(char **environment, size_t count)
+{
+	for (size_t i = 0; environment && i < count; i++)
+		free(environment[i]);
+	free(environment);
+}
+
+/* The variables, then what else our own environment has, which is not copied. NULL: out of memory. */
+static char **environment_with(const struct session_variable *variables, size_t count)
+{
+	size_t size = 0, n = 0;
+	char **made;
+
+	while (environ && environ[size])
+		size++;
+	made = calloc(count + size + 1, sizeof(*made));
+	for (; made && n < count; n++) {
+		if (asprintf(&made[n], "%s=%s", variables[n].name, variables[n].value) >= 0)
+			continue;
+		environment_free(made, n);
+		return NULL;
+	}
+	for (size_t i = 0; made && i < size; i++) {
+		if (!is_replaced(variables, count, environ[i]))
+			made[n++] = environ[i];
+	}
+	return made;
 }
 
 /* ---- the command ---- */
@@ -358,27 +404,15 @@ static void *watch_command(void *user)
 	return NULL;
 }
 
-/* If there is no thread to be had, signals wait until a piece of work is done. */
-static void work_alone(struct watch *watch)
-{
-	const struct timespec now = {0};
-	siginfo_t info;
-
-	while (!has_ended(watch->pid, &watch->status)) {
-		watch->work->work(watch->work->user);
-		while (sigtimedwait(watch->handled, &info, &now) > 0)
-			take_signal(watch->pid, watch->witness, watch->work, &info);
-	}
-	watch->work->finish(watch->work->user);
-}
-
 static void work_until_end(struct watch *watch)
 {
 	const struct child_work *work = watch->work;
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, watch_command, watch)) {
-		work_alone(watch);
+		/* what the command publishes stays in its buffers until it has ended */
+		wait_for_end(watch->pid, watch->witness, work, watch->handled, &watch->status);
+		work->finish(work->user);
 		return;
 	}
 	pthread_setname_np(thread, "rtl-signals");

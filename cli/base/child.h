@@ -18,7 +18,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct session_variable;
+/** A variable of the command. */
+struct session_variable {
+	char *name;
+	char *value;
+};
 
 /**
  * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -14,28 +13,9 @@
 
 #include "cli.h"
 
-static const struct {
-	int number;
-	const char *name;
-} crashes[] = {
-	{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-	{SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
-};
-
-#define CRASHES (sizeof(crashes) / sizeof(*crashes))
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static const char *words; /* relaxed: the thread that crashes has set it, or it was long before */
-
-static pthread_key_t thread_key; /* not 0 where a thread is not to end; made by install */
-
-static const char *name_of(int number)
-{
-	for (size_t i = 0; i < CRASHES; i++) {
-		if (crashes[i].number == number)
-			return crashes[i].name;
-	}
-	return "a signal";
-}
 
 /* The file that holds the instruction; NULL: not known. dladdr only looks, and this process is not
  * going on. */
@@ -65,8 +45,8 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 
 	if (text) {
-		const struct iovec line[] = {piece("rtl: "),
-					     piece(name_of(number)),
+		const struct iovec line[] = {piece("rtl: SIG"),
+					     piece(sigabbrev_np(number)),
 					     piece(file ? " in " : ""),
 					     piece(file ? file : ""),
 					     piece(": "),
@@ -79,15 +59,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	raise(number); /* comes when this returns */
 }
 
-void crash_set_stack(char *bytes, size_t size)
-{
-	const stack_t stack = {.ss_sp = bytes, .ss_size = size};
-	stack_t now;
-
-	if (!sigaltstack(NULL, &now) && now.ss_flags & SS_DISABLE)
-		sigaltstack(&stack, NULL);
-}
-
 static void on_thread_end(void *unused)
 {
 	(void)unused;
@@ -95,25 +66,25 @@ static void on_thread_end(void *unused)
 	abort();
 }
 
-void crash_expect_thread(bool goes_on)
-{
-	pthread_setspecific(thread_key, goes_on ? &thread_key : NULL);
-}
-
 static void install(void)
 {
-	static char bytes[CRASH_STACK];
+	/* its own may be what was used up */
+	static char bytes[64u << 10];
+	const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof(bytes)};
+	stack_t before;
 	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	struct sigaction now;
+	pthread_key_t thread_key;
 
-	crash_set_stack(bytes, sizeof(bytes));
+	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
+		sigaltstack(&stack, NULL);
 	if (!pthread_key_create(&thread_key, on_thread_end))
-		crash_expect_thread(true);
+		pthread_setspecific(thread_key, bytes);
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < CRASHES; i++) {
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
 		/* where somebody else looks at crashes (a sanitizer), that stays so */
-		if (!sigaction(crashes[i].number, NULL, &now) && now.sa_handler == SIG_DFL)
-			sigaction(crashes[i].number, &action, NULL);
+		if (!sigaction(crashes[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(crashes[i], &action, NULL);
 	}
 }
 

@@ -2,7 +2,6 @@
 /* See notes.h. */
 #include "notes.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,19 +34,6 @@ static char **member(const struct notes *notes, size_t i)
 	return (char **)((char *)(uintptr_t)notes + members[i].offset);
 }
 
-/* One line, whatever is in the value. */
-static void write_line(FILE *file, const char *key, const char *value)
-{
-	fprintf(file, "%s ", key);
-	for (; *value; value++) {
-		if (*value == '\n' || *value == '%')
-			fprintf(file, "%%%02X", (unsigned char)*value);
-		else
-			fputc(*value, file);
-	}
-	fputc('\n', file);
-}
-
 int notes_write(const char *folder, const struct notes *notes)
 {
 	char path[PATH_MAX];
@@ -60,32 +46,10 @@ int notes_write(const char *folder, const struct notes *notes)
 		return errno;
 	for (size_t i = 0; i < MEMBERS; i++) {
 		if (*member(notes, i))
-			write_line(file, members[i].key, *member(notes, i));
+			fprintf(file, "%s %s%c", members[i].key, *member(notes, i), 0);
 	}
 	error = ferror(file) ? EIO : 0;
 	return fclose(file) ? errno : error;
-}
-
-static int hex(char digit)
-{
-	return digit <= '9' ? digit - '0' : (digit & 0xf) + 9;
-}
-
-/* In place. */
-static void decode(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
-		    isxdigit((unsigned char)text[2])) {
-			*to++ = (char)(hex(text[1]) << 4 | hex(text[2]));
-			text += 2;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = '\0';
 }
 
 static void take_line(struct notes *notes, const char *line)
@@ -96,8 +60,6 @@ static void take_line(struct notes *notes, const char *line)
 			continue;
 		free(*member(notes, i));
 		*member(notes, i) = strdup(line + length + 1);
-		if (*member(notes, i))
-			decode(*member(notes, i));
 	}
 }
 
@@ -127,18 +89,14 @@ int notes_read(const char *folder, struct notes *notes)
 {
 	char *line = NULL;
 	size_t room = 0;
-	ssize_t length;
 	FILE *file;
 
 	*notes = (struct notes){.owner = geteuid()};
 	file = open_notes(folder, &notes->owner);
 	if (!file)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
-	while ((length = getline(&line, &room, file)) > 0) {
-		if (line[length - 1] == '\n')
-			line[length - 1] = '\0';
+	while (getdelim(&line, &room, '\0', file) > 0)
 		take_line(notes, line);
-	}
 	free(line);
 	fclose(file);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What `rtl trace` leaves in its collector's folder, so that `rtl recover` can complete the output
- * if rtl dies: a file of lines `KEY VALUE`. It goes with the folder. One thread.
+ * if rtl dies: a file of `KEY VALUE`, each with a zero behind it. It goes with the folder. One thread.
  */
 #ifndef RTL_CLI_NOTES_H
 #define RTL_CLI_NOTES_H

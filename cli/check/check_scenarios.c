@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include <rtl/collector.h>
+#include <rtl/plugin.h>
 
 #include "check.h"
+#include "cli.h"
 
 #define EVENTS     2000u
 #define LIVE_MS    50
@@ -95,19 +97,21 @@ static void drain(struct rtl_collector *collector, pid_t first, pid_t killed)
 	}
 }
 
-bool check_record(const char *recording)
+static void record(const char *recording, const char *list)
 {
 	struct rtl_collector_options options = {.kind = RTL_RECORD, .output = recording};
 	struct rtl_collector *collector = create(&options);
 	pid_t first, second;
 
+	(void)list;
 	if (!collector)
-		return false;
+		_exit(1);
 	first = start_publisher(collector, false);
 	second = start_publisher(collector, true);
 	drain(collector, first, second);
 	finish(collector);
-	return first > 0 && second > 0;
+	if (first < 0 || second < 0)
+		_exit(1);
 }
 
 /* ---- the scenarios ---- */
@@ -142,11 +146,6 @@ static void replay_thrice(const char *recording, const char *list)
 	if (files > 0)
 		fprintf(stderr, CHECK_SAYS "leaves %d file descriptors open after destroy\n",
 			files);
-}
-
-static void replay(const char *recording, const char *list)
-{
-	replay_once(recording, list);
 }
 
 static void live(const char *recording, const char *list)
@@ -200,13 +199,66 @@ static void in_process(const char *recording, const char *list)
 	exit(CHECK_DONE); /* what comes now is the bus's: it has the subscriber finish */
 }
 
-const struct check_scenario check_scenarios[] = {
-	{"replay", "two processes, one recording, three times", false, replay_thrice, false},
-	{"twins", "two instances side by side", false, replay, true},
-	{"live", "processes that run, one is killed", false, live, false},
-	{"nothing", "no process at all", false, nothing, false},
-	{"in-process", "in the program that publishes", false, in_process, false},
-	{"give-up", "destroyed without `finish`", true, give_up, false},
-	{"full-disk", "no file may grow", true, full_disk, false},
+/* An entry of a list, which may stand with others in it. */
+static void print_entry(const struct rtl_plugin *plugin, const char *spec,
+			const struct rtl_setting *output, const char *name)
+{
+	const char *question = strchr(spec, '?'), *dot = NULL;
+	char *path = realpath(rtl_plugin_path(plugin), NULL);
+
+	printf("entry ");
+	for (const char *at = path ? path : rtl_plugin_path(plugin); *at; at++)
+		printf(strchr(":?%", *at) ? "%%%02X" : "%c", (unsigned char)*at);
+	printf("%s", question ? question : "");
+	if (output && !output->given) {
+		dot = output->value ? strrchr(output->value, '.') : NULL;
+		printf("%coutput=%s%s", question ? '&' : '?', name, dot ? dot : "");
+	}
+	putchar('\n');
+	free(path);
+}
+
+/* Says in two lines what stands for it in a list; the second is empty where both would have one output. */
+static void load(const char *recording, const char *spec)
+{
+	const struct rtl_setting *settings, *output = NULL;
+	struct rtl_plugin *plugin;
+	char message[4096];
+	size_t count;
+
+	(void)recording;
+	if (rtl_plugin_open(spec, &plugin, message, sizeof(message)))
+		exit(cli_failed("%s", message));
+	settings = rtl_plugin_settings(plugin, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rtl_setting_at(settings, i)->key, "output"))
+			output = rtl_setting_at(settings, i);
+	print_entry(plugin, spec, output, "first");
+	if (!output || !output->given)
+		print_entry(plugin, spec, output, "second");
+	rtl_plugin_close(plugin);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *recording, const char *list);
+} scenarios[] = {
+	{"load", load},
+	{"record", record},
+	{"replay", replay_thrice},
+	{"twins", replay_once},
+	{"live", live},
+	{"nothing", nothing},
+	{"in-process", in_process},
+	{"give-up", give_up},
+	{"full-disk", full_disk},
 };
-const size_t check_scenario_count = sizeof(check_scenarios) / sizeof(*check_scenarios);
+
+void check_scenario(const char *name, const char *list)
+{
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
+		if (!strcmp(scenarios[i].name, name))
+			scenarios[i].run("../recording", list);
+	fflush(NULL);
+	_exit(CHECK_DONE);
+}

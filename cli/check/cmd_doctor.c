@@ -15,9 +15,12 @@
 #include "cli.h"
 #include "collect.h"
 #include "doctor.h"
-#include "json.h"
+#include "embed.h"
 #include "launch.h"
 #include "library.h"
+
+EMBED(doctor_sql, RTL_CLI "/check/doctor.sql");
+extern const char doctor_sql[];
 
 #define SUBSCRIBERS "libsqlite_sub.so:libstats_sub.so"
 #define MIB         (1024 * 1024ull)
@@ -30,41 +33,7 @@ struct request {
 	bool as_json;
 };
 
-static const char *const levels[] = {"ok", "warning", "fault"};
-
-static size_t count_of(const struct doctor *doctor, enum doctor_level level)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < doctor->count; i++)
-		count += doctor->findings[i].level == level;
-	return count;
-}
-
-/* ---- text ---- */
-
-static void print(const struct doctor *doctor)
-{
-	const char *section = "";
-	const size_t faults = count_of(doctor, DOCTOR_FAULT);
-	const size_t warnings = count_of(doctor, DOCTOR_WARNING);
-
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct doctor_finding *f = &doctor->findings[i];
-
-		if (strcmp(section, f->section))
-			cli_line("%s", f->section);
-		section = f->section;
-		cli_line("  %-9s%s%s%s", levels[f->level], f->text, f->remedy ? "; " : "",
-			 f->remedy ? f->remedy : "");
-	}
-	cli_line("%zu fault%s, %zu warning%s", faults, faults == 1 ? "" : "s", warnings,
-		 warnings == 1 ? "" : "s");
-}
-
-/* ---- JSON ---- */
-
-static void print_process_json(struct json *json, const struct doctor_process *p)
+static void write_process(struct json *json, const struct doctor_process *p)
 {
 	json_object(json, NULL);
 	json_number(json, "pid", (uint64_t)p->pid);
@@ -78,37 +47,34 @@ static void print_process_json(struct json *json, const struct doctor_process *p
 	json_end(json);
 }
 
-static void print_json(const struct doctor *doctor)
+static int begin(struct doctor *doctor, bool as_json)
 {
-	struct json json = {.file = stdout};
+	const int status = view_begin(&doctor->view, as_json);
 
-	json_object(&json, NULL);
-	json_text(&json, "version", rtl_version());
-	json_number(&json, "faults", count_of(doctor, DOCTOR_FAULT));
-	json_number(&json, "warnings", count_of(doctor, DOCTOR_WARNING));
-	json_array(&json, "checks");
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct doctor_finding *f = &doctor->findings[i];
-
-		json_object(&json, NULL);
-		json_text(&json, "section", f->section);
-		json_text(&json, "check", f->check);
-		json_text(&json, "level", levels[f->level]);
-		json_text(&json, "text", f->text);
-		json_text(&json, "remedy", f->remedy);
-		json_end(&json);
-	}
-	json_end(&json);
-	if (doctor->ran) {
-		json_array(&json, "processes");
-		for (size_t i = 0; i < doctor->process_count; i++)
-			print_process_json(&json, &doctor->processes[i]);
-		json_end(&json);
-	}
-	json_end(&json);
+	if (status)
+		return status;
+	json_object(&doctor->view.json, NULL);
+	json_text(&doctor->view.json, "version", rtl_version());
+	json_array(&doctor->view.json, "checks");
+	return CLI_OK;
 }
 
-/* ---- */
+static int end(struct doctor *doctor)
+{
+	struct json *json = &doctor->view.json;
+
+	json_end(json);
+	json_number(json, "faults", doctor->counts[DOCTOR_FAULT]);
+	json_number(json, "warnings", doctor->counts[DOCTOR_WARNING]);
+	if (doctor->ran) {
+		json_array(json, "processes");
+		for (size_t i = 0; i < doctor->process_count; i++)
+			write_process(json, &doctor->processes[i]);
+		json_end(json);
+	}
+	json_end(json);
+	return view_end(&doctor->view, doctor_sql);
+}
 
 /* As `rtl trace` prepares it; what cannot be had has been said on stderr. */
 static void prepare(struct doctor *doctor, struct session *session)
@@ -133,11 +99,9 @@ static void look_at_rocm(struct doctor *doctor)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
 
-	if (!path)
-		doctor->failed = true;
-	else if (dlopen(path, RTLD_NOW | RTLD_LOCAL))
+	if (path && dlopen(path, RTLD_NOW | RTLD_LOCAL))
 		doctor_ok(doctor, "librtl_rocm", "interceptors: %s", path);
-	else if (access(path, F_OK))
+	else if (path && access(path, F_OK))
 		doctor_fault(doctor, "librtl_rocm",
 			     "install the rtl that was built with ROCm's headers",
 			     "no interceptors for ROCm: %s is not there", path);
@@ -178,7 +142,6 @@ static void look_at_libraries(struct doctor *doctor)
 	doctor_fact(doctor, "self", "%s", cli_text(realpath("/proc/self/exe", self)));
 	doctor_fact(doctor, "subscribers", "%s", cli_text(list));
 	doctor_script(doctor, "libraries");
-	doctor->failed |= !copy || !librtl;
 	free(librtl);
 	free(copy);
 }
@@ -211,13 +174,12 @@ static void try_spool(struct doctor *doctor, const char *folder)
 	rtl_collector_destroy(collector);
 }
 
-static int examine(struct doctor *doctor, struct request *request)
+static int examine(struct doctor *doctor, struct launch *launch)
 {
-	struct launch *launch = &request->launch;
 	int status = CLI_OK;
 
 	prepare(doctor, &launch->session);
-	const bool prepared = !count_of(doctor, DOCTOR_FAULT);
+	const bool prepared = !doctor->counts[DOCTOR_FAULT];
 	doctor_fact(doctor, "mode", "%s", cli_text(session_mode(&launch->session)));
 	doctor_fact(doctor, "source", "%s", cli_text(session_source(&launch->session)));
 	doctor_fact(doctor, "no_rocm", "%s", cli_text(launch->session.no_rocm));
@@ -237,14 +199,8 @@ static int examine(struct doctor *doctor, struct request *request)
 	doctor_script(doctor, "machine");
 	if (launch->command)
 		doctor_command(doctor, launch);
-	if (doctor->failed)
-		return cli_failed("out of memory");
-	if (request->as_json)
-		print_json(doctor);
-	else
-		print(doctor);
-	status = cli_finish_output();
-	return status ? status : count_of(doctor, DOCTOR_FAULT) ? CLI_FAILED : CLI_OK;
+	status = end(doctor);
+	return status ? status : doctor->counts[DOCTOR_FAULT] ? CLI_FAILED : CLI_OK;
 }
 
 static const struct cli_option options[] = {
@@ -260,17 +216,23 @@ static const struct cli_option options[] = {
 static int run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {0};
+	struct launch *launch = &request.launch;
 	struct doctor doctor = {.facts = memfd_create("facts", MFD_CLOEXEC)};
-	int status = cli_read(command, argc, argv, &request);
+	int status = cli_read(command, argc, argv, &request), error;
 
 	if (status >= 0)
 		return status;
-	request.launch.command = request.launch.operands.command;
-	launch_make_id(&request.launch);
-	request.launch.collect.quiet = true;
-	status = examine(&doctor, &request);
+	launch->command = launch->operands.command;
+	error = launch->command ? launch_find(launch->command[0]) : 0;
+	if (error)
+		return launch_refuse(launch->command[0], error);
+	launch_make_id(launch);
+	launch->collect.quiet = true;
+	status = begin(&doctor, request.as_json);
+	if (!status)
+		status = examine(&doctor, launch);
 	doctor_fini(&doctor);
-	launch_fini(&request.launch);
+	launch_fini(launch);
 	return status;
 }
 

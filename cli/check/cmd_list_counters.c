@@ -7,17 +7,21 @@
 #include <string.h>
 
 #include "cli.h"
+#include "embed.h"
 #include "gpus.h"
-#include "json.h"
+#include "view.h"
 
-enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64, NAME_COLUMN = 30, UNIT_COLUMN = 14, WIDTH = 100 };
+EMBED(list_counters_sql, RTL_CLI "/check/list_counters.sql");
+extern const char list_counters_sql[];
+
+enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64 };
 
 struct listing {
 	bool as_json, compiles;
 	const char *gfx, *definitions;
 	char *list;
 	struct cli_operands operands;
-	struct json json;
+	struct view view;
 	struct wanted *wanted; /* for each operand */
 };
 
@@ -37,7 +41,6 @@ struct block {
 struct subject {
 	const struct gpu *gpu;
 	uint32_t node;
-	bool follows; /* another one */
 	const char *gfx, *product;
 	struct counter_set *set;
 	bool countable;
@@ -124,122 +127,7 @@ static int say_unknown(struct listing *listing)
 	return status;
 }
 
-/* ---- text ---- */
-
-/* Words from a column on, in lines of WIDTH; the first line has got so far. */
-static void print_words(const char *words, int column, int at)
-{
-	for (bool first = true; *words; first = false) {
-		size_t length;
-		words += strspn(words, " ");
-		length = strcspn(words, " ");
-		if (!length)
-			break;
-		if (at < column || (!first && at + 1 + (int)length > WIDTH)) {
-			if (at > column)
-				putchar('\n');
-			printf("%*s", at > column ? column : column - at, "");
-			at = column;
-			first = true;
-		}
-		at += printf("%s%.*s", first ? "" : " ", (int)length, words);
-		words += length;
-	}
-	putchar('\n');
-}
-
-static void print_needs(struct subject *subject, const struct entry *entry)
-{
-	const struct counter_def *def = entry->def;
-	const int column = 2 + NAME_COLUMN + UNIT_COLUMN;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *to = open_memstream(&text, &size);
-
-	if (!to)
-		return;
-	if (def->block) {
-		const struct block *block =
-			subject->countable ? block_of(subject, def->block) : NULL;
-		fprintf(to, "%s, event %u", def->block, def->event);
-		if (block && block->registers)
-			fprintf(to, "; %u at the same time, %u instance%s", block->registers,
-				block->instances, block->instances == 1 ? "" : "s");
-	} else {
-		size_t count = metric_input_count(entry->metric);
-		fputs(count ? "needs" : "constant", to);
-		for (size_t i = 0; i < count; i++)
-			fprintf(to, " %s%s", metric_input_at(entry->metric, i)->name,
-				i + 1 < count ? "," : "");
-	}
-	if (!fclose(to))
-		print_words(text, column, 0);
-	free(text);
-}
-
-static void print_entry(struct subject *subject, const struct entry *entry)
-{
-	const struct counter_def *def = entry->def;
-	int at = printf("  %-*s ", NAME_COLUMN - 1, def->name);
-
-	if (*entry->why) {
-		print_words(entry->why, 2 + NAME_COLUMN, at);
-		return;
-	}
-	at += printf("%-*s ", UNIT_COLUMN - 1, def->unit);
-	print_words(*def->description ? def->description : "-", 2 + NAME_COLUMN + UNIT_COLUMN, at);
-	print_needs(subject, entry);
-}
-
-enum part { METRICS, COUNTERS, NONE_OF_THEM, PARTS };
-
-static enum part part_of(const struct entry *entry)
-{
-	if (*entry->why)
-		return NONE_OF_THEM;
-	return entry->def->block ? COUNTERS : METRICS;
-}
-
-static void print_part(struct listing *listing, struct subject *subject, enum part part)
-{
-	static const char *const titles[PARTS] = {"Metrics", "Counters", "Cannot be had"};
-	size_t printed = 0;
-
-	for (size_t i = 0; i < counter_set_count(subject->set); i++) {
-		const struct counter_def *def = counter_set_at(subject->set, i);
-		struct entry entry;
-		if (!asked_for(listing, def->name))
-			continue;
-		judge(subject, def, &entry);
-		if (part_of(&entry) == part) {
-			if (!printed++)
-				printf("\n  %s\n", titles[part]);
-			print_entry(subject, &entry);
-		}
-		metric_destroy(entry.metric);
-	}
-}
-
-static void print_text(struct listing *listing, struct subject *subject)
-{
-	if (subject->follows)
-		putchar('\n');
-	if (!subject->gpu)
-		printf("%s, which is not looked for here\n", subject->gfx);
-	else if (*subject->product)
-		printf("GPU %" PRIu32 ": %s, %s\n", subject->node, subject->gfx, subject->product);
-	else
-		printf("GPU %" PRIu32 ": %s\n", subject->node, subject->gfx);
-	printf("  definitions: %s\n", counter_set_source(subject->set));
-	if (subject->gpu && !subject->countable)
-		printf("  nothing can be counted here: %s\n", subject->why);
-	for (int part = 0; part < PARTS; part++)
-		print_part(listing, subject, (enum part)part);
-}
-
-/* ---- JSON ---- */
-
-static void print_entry_json(struct json *json, struct subject *subject, const struct entry *entry)
+static void write_entry(struct json *json, struct subject *subject, const struct entry *entry)
 {
 	const struct counter_def *def = entry->def;
 	const struct block *block =
@@ -271,9 +159,9 @@ static void print_entry_json(struct json *json, struct subject *subject, const s
 	json_end(json);
 }
 
-static void print_json(struct listing *listing, struct subject *subject)
+static void write_subject(struct listing *listing, struct subject *subject)
 {
-	struct json *json = &listing->json;
+	struct json *json = &listing->view.json;
 
 	json_object(json, NULL);
 	if (subject->gpu)
@@ -292,14 +180,12 @@ static void print_json(struct listing *listing, struct subject *subject)
 		if (!asked_for(listing, def->name))
 			continue;
 		judge(subject, def, &entry);
-		print_entry_json(json, subject, &entry);
+		write_entry(json, subject, &entry);
 		metric_destroy(entry.metric);
 	}
 	json_end(json);
 	json_end(json);
 }
-
-/* ---- */
 
 static int print(struct listing *listing, struct subject *subject)
 {
@@ -311,10 +197,7 @@ static int print(struct listing *listing, struct subject *subject)
 			       : counter_set_load(subject->gfx, &options, message, sizeof(message));
 	if (!subject->set)
 		return cli_failed("%s", message);
-	if (listing->as_json)
-		print_json(listing, subject);
-	else
-		print_text(listing, subject);
+	write_subject(listing, subject);
 	counter_set_destroy(subject->set);
 	return CLI_OK;
 }
@@ -333,7 +216,7 @@ static int print_here(struct listing *listing)
 	int status = gpus_find(&list);
 
 	for (size_t i = 0; !status && list[i]; i++) {
-		struct subject subject = {.gpu = list[i], .node = list[i]->node, .follows = i > 0};
+		struct subject subject = {.gpu = list[i], .node = list[i]->node};
 		int error;
 		subject.gfx = list[i]->name;
 		subject.product = list[i]->product;
@@ -363,22 +246,22 @@ static int list_counters(struct listing *listing)
 	for (size_t i = 0; i < listing->operands.count; i++)
 		listing->wanted[i].nearest = cli_nearest_to(listing->operands.list[i],
 							    strlen(listing->operands.list[i]));
-	if (listing->as_json) {
-		listing->json.file = stdout;
-		json_object(&listing->json, NULL);
-		json_array(&listing->json, "gpus");
-	}
+	status = view_begin(&listing->view, listing->as_json);
+	if (status)
+		goto out;
+	json_object(&listing->view.json, NULL);
+	json_array(&listing->view.json, "gpus");
 	status = listing->gfx ? print_named(listing) : print_here(listing);
-	if (listing->as_json) {
-		json_end(&listing->json);
-		json_end(&listing->json);
-	}
-	error = cli_finish_output();
+	json_end(&listing->view.json);
+	json_end(&listing->view.json);
+	error = view_end(&listing->view, list_counters_sql);
 	if (!status && !error)
 		status = say_unknown(listing);
+	status = status ? status : error;
+out:
 	free(listing->wanted);
 	free(listing->list);
-	return status ? status : error;
+	return status;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)

@@ -6,11 +6,15 @@
 #include <rtl/plugin.h>
 
 #include "cli.h"
-#include "json.h"
+#include "embed.h"
+#include "view.h"
+
+EMBED(list_subscribers_sql, RTL_CLI "/check/list_subscribers.sql");
+extern const char list_subscribers_sql[];
 
 struct listing {
 	bool as_json;
-	struct json json;
+	struct view view;
 	char **paths; /* of those seen so far */
 	size_t count;
 };
@@ -32,32 +36,7 @@ static const char *shadowed_by(const struct listing *listing, const char *path)
 	return NULL;
 }
 
-/* ---- text ---- */
-
-static void print(const char *path, const char *shadow, const struct rtl_subscriber *s,
-		  const char *message)
-{
-	if (!s) {
-		printf("%s: cannot be used\n  %s\n", base_name(path), message);
-	} else {
-		printf("%s: %s %s, %s\n  %s\n", base_name(path), s->name, s->version,
-		       s->description, path);
-		for (uint32_t i = 0; i < s->setting_count; i++) {
-			const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
-			int width = printf("  %s=%s", info->key, cli_text(info->fallback));
-			char values[512];
-			rtl_setting_values(info, values, sizeof(values));
-			printf("%*s  %s (%s)\n", width < 20 ? 20 - width : 0, "",
-			       cli_text(info->description), values);
-		}
-	}
-	if (shadow)
-		printf("  shadowed: that name finds %s\n", shadow);
-}
-
-/* ---- JSON ---- */
-
-static void print_setting_json(struct json *json, const struct rtl_setting_info *info)
+static void write_setting(struct json *json, const struct rtl_setting_info *info)
 {
 	char values[512];
 
@@ -70,8 +49,8 @@ static void print_setting_json(struct json *json, const struct rtl_setting_info 
 	json_end(json);
 }
 
-static void print_json(struct json *json, const char *path, const char *shadow,
-		       const struct rtl_subscriber *s, const char *message)
+static void write_plugin(struct json *json, const char *path, const char *shadow,
+			 const struct rtl_subscriber *s, const char *message)
 {
 	json_object(json, NULL);
 	json_text(json, "file", path);
@@ -83,15 +62,13 @@ static void print_json(struct json *json, const char *path, const char *shadow,
 		json_text(json, "description", s->description);
 		json_array(json, "settings");
 		for (uint32_t i = 0; i < s->setting_count; i++)
-			print_setting_json(json, rtl_subscriber_setting(s, i));
+			write_setting(json, rtl_subscriber_setting(s, i));
 		json_end(json);
 	} else {
 		json_text(json, "error", message);
 	}
 	json_end(json);
 }
-
-/* ---- */
 
 static void list_one(void *user, const char *path)
 {
@@ -103,12 +80,7 @@ static void list_one(void *user, const char *path)
 
 	if (!rtl_plugin_open(path, &plugin, message, sizeof(message)))
 		subscriber = rtl_plugin_subscriber(plugin);
-	if (listing->as_json) {
-		print_json(&listing->json, path, shadow, subscriber, message);
-	} else {
-		fputs(listing->count ? "\n" : "", stdout);
-		print(path, shadow, subscriber, message);
-	}
+	write_plugin(&listing->view.json, path, shadow, subscriber, message);
 	rtl_plugin_close(plugin);
 	char **paths = reallocarray(listing->paths, listing->count + 1, sizeof(*paths));
 	if (!paths)
@@ -121,22 +93,19 @@ static void list_one(void *user, const char *path)
 
 static int list(struct listing *listing)
 {
-	if (listing->as_json) {
-		listing->json.file = stdout;
-		json_object(&listing->json, NULL);
-		json_array(&listing->json, "subscribers");
-	}
+	int status = view_begin(&listing->view, listing->as_json);
+
+	if (status)
+		return status;
+	json_object(&listing->view.json, NULL);
+	json_array(&listing->view.json, "subscribers");
 	rtl_plugin_list(list_one, listing);
-	if (listing->as_json) {
-		json_end(&listing->json);
-		json_end(&listing->json);
-	} else if (!listing->count) {
-		printf("There is no subscriber; name their folder in RTL_PLUGIN_PATH.\n");
-	}
+	json_end(&listing->view.json);
+	json_end(&listing->view.json);
 	for (size_t i = 0; i < listing->count; i++)
 		free(listing->paths[i]);
 	free(listing->paths);
-	return cli_finish_output();
+	return view_end(&listing->view, list_subscribers_sql);
 }
 
 static const struct cli_option options[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of what was found: see doctor.h. */
+/* What was found: see doctor.h. */
 #include "doctor.h"
 
 #include <stdarg.h>
@@ -15,21 +15,16 @@
 EMBED(doctor_sh, RTL_CLI "/check/doctor.sh");
 extern const char doctor_sh[];
 
+static const char *const levels[] = {"ok", "warning", "fault"};
+
 #define FIELD_END  '\037'
 #define RECORD_END '\036'
 
 void doctor_fini(struct doctor *doctor)
 {
-	for (size_t i = 0; i < doctor->count; i++) {
-		free(doctor->findings[i].text);
-		free(doctor->findings[i].remedy);
-	}
-	free(doctor->findings);
 	for (size_t i = 0; i < doctor->process_count; i++)
 		free(doctor->processes[i].program);
 	free(doctor->processes);
-	for (size_t i = 0; i < doctor->child_count; i++)
-		free(doctor->children[i]);
 	close(doctor->facts);
 }
 
@@ -41,28 +36,23 @@ void doctor_section(struct doctor *doctor, const char *section)
 void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
 		const char *remedy, const char *format, ...)
 {
-	struct doctor_finding *findings =
-		reallocarray(doctor->findings, doctor->count + 1, sizeof(*findings));
-	struct doctor_finding finding = {.level = level};
+	struct json *json = &doctor->view.json;
+	char *text = NULL;
 	va_list list;
 
-	snprintf(finding.section, sizeof(finding.section), "%s", doctor->section);
-	snprintf(finding.check, sizeof(finding.check), "%s", check);
-	if (findings)
-		doctor->findings = findings;
 	va_start(list, format);
-	if (vasprintf(&finding.text, format, list) < 0)
-		finding.text = NULL;
+	if (vasprintf(&text, format, list) < 0)
+		text = NULL;
 	va_end(list);
-	if (remedy)
-		finding.remedy = strdup(remedy);
-	if (findings && finding.text && (!remedy || finding.remedy)) {
-		findings[doctor->count++] = finding;
-		return;
-	}
-	doctor->failed = true;
-	free(finding.text);
-	free(finding.remedy);
+	json_object(json, NULL);
+	json_text(json, "section", doctor->section);
+	json_text(json, "check", check);
+	json_text(json, "level", levels[level]);
+	json_text(json, "text", text);
+	json_text(json, "remedy", remedy);
+	json_end(json);
+	doctor->counts[level]++;
+	free(text);
 }
 
 void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,
@@ -99,12 +89,10 @@ static void take(struct doctor *doctor, char *record)
 
 	if (!remedy)
 		doctor_section(doctor, level);
-	else if (!strcmp(level, "fault"))
-		doctor_fault(doctor, check, remedy, "%s", text);
-	else if (!strcmp(level, "warning"))
-		doctor_warn(doctor, check, remedy, "%s", text);
-	else
-		doctor_ok(doctor, check, "%s", text);
+	for (size_t i = 0; remedy && i < DOCTOR_LEVELS; i++)
+		if (!strcmp(levels[i], level))
+			doctor_add(doctor, (enum doctor_level)i, check, *remedy ? remedy : NULL,
+				   "%s", text);
 }
 
 void doctor_script(struct doctor *doctor, const char *part)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `rtl doctor` looks at. Each check adds what it found to one list; the command prints it. One thread.
+ * What `rtl doctor` looks at. Each check tells what it found. One thread.
  */
 #ifndef RTL_CLI_DOCTOR_H
 #define RTL_CLI_DOCTOR_H
@@ -10,18 +10,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "view.h"
+
 struct launch;
 
 enum doctor_level {
 	DOCTOR_OK,
 	DOCTOR_WARNING, /* it works, but not as well as it could, or only perhaps */
 	DOCTOR_FAULT,   /* something will not work */
-};
-
-struct doctor_finding {
-	enum doctor_level level;
-	char section[16], check[24]; /* for scripts, too */
-	char *text, *remedy;         /* remedy NULL: none is needed */
+	DOCTOR_LEVELS
 };
 
 /* What rtl saw of a process of the command. */
@@ -37,10 +34,9 @@ struct doctor_process {
 };
 
 struct doctor {
-	struct doctor_finding *findings;
-	size_t count;
-	char section[16]; /* of what is added next */
-	bool failed;      /* out of memory */
+	struct view view; /* gets what is found */
+	size_t counts[DOCTOR_LEVELS];
+	char section[16]; /* of what is found next, for scripts, too */
 	int facts;        /* a file for doctor.sh, children's too */
 
 	/* The command's run. */
@@ -48,21 +44,15 @@ struct doctor {
 	bool works; /* it used a GPU, and rtl saw that */
 	struct doctor_process *processes;
 	size_t process_count;
-#define DOCTOR_CHILDREN_MOST 64
-	char *children[DOCTOR_CHILDREN_MOST]; /* files of programs below the command, and its own */
-	size_t child_count;
-	bool hidden_children; /* the kernel does not tell the program of one: it has other rights */
 };
 
 void doctor_fini(struct doctor *doctor);
 
 void doctor_section(struct doctor *doctor, const char *section);
-/** Adds what was found; a remedy is one clause that says what to do, and is copied. */
+/** Tells what was found; a remedy is one clause that says what to do, NULL: none is needed. */
 void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
 		const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
 #define doctor_ok(doctor, check, ...) doctor_add(doctor, DOCTOR_OK, check, NULL, __VA_ARGS__)
-#define doctor_warn(doctor, check, remedy, ...)                                                    \
-	doctor_add(doctor, DOCTOR_WARNING, check, remedy, __VA_ARGS__)
 #define doctor_fault(doctor, check, remedy, ...)                                                   \
 	doctor_add(doctor, DOCTOR_FAULT, check, remedy, __VA_ARGS__)
 /** As doctor_fault, of a line that says what is wrong and, behind the first semicolon, what to do; else
@@ -73,7 +63,7 @@ void doctor_fault_line(struct doctor *doctor, const char *check, const char *lin
 /** Notes something for doctor.sh: a variable of it. */
 void doctor_fact(const struct doctor *doctor, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/** Adds what that part of doctor.sh says of the facts so far and of the machine. */
+/** Tells what that part of doctor.sh says of the facts so far and of the machine. */
 void doctor_script(struct doctor *doctor, const char *part);
 
 /** Notes which runtimes there are, and whether they load rtl: doctor_runtime.c. */
@@ -85,9 +75,6 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch);
  * @return CLI_OK, or an exit status after a line
  */
 int doctor_run(struct doctor *doctor, struct launch *launch);
-/** Notes which programs run below this process, from now to the end: doctor_children.c. */
-void doctor_watch_children(struct doctor *doctor);
-void doctor_watch_end(void);
 /** What its file tells, and what was seen of it. */
 void doctor_command(struct doctor *doctor, const struct launch *launch);
 

@@ -2,8 +2,9 @@
 # `rtl doctor`: what the facts mean that rtl has found (doctor_fact), and what the machine has. In front of it stand
 # `part` of it and the file of the `facts`. Each finding is a record for doctor.c.
 set -f
-unset librtl self subscribers mode source no_rocm works ran ended refused losses processes dispatches copies hip roctx others \
+unset librtl self subscribers mode source no_rocm works ran ended refused losses processes file \
 	probe_hangs probe_signal probe_status hsa_path hsa_error hsa_build hsa_status tool_loaded register_path gpus gpu_names spool \
+	hip8_path hip8_version source8_asked source8_asked_how source8_left source8_left_how \
 	hip7_path hip7_version source7_asked source7_asked_how source7_left source7_left_how \
 	hip6_path hip6_version source6_asked source6_asked_how source6_left source6_left_how \
 	hip5_path hip5_version source5_asked source5_asked_how source5_left source5_left_how
@@ -183,13 +184,13 @@ judge_runtime() {
 	judge_probe
 	judge_hsa
 	hips=0 hip_version='' sources=''
-	for n in 7 6 5; do
+	for n in 8 7 6 5; do
 		eval "[ \"\$hip${n}_path\" ] || continue
 			judge_hip \"\$hip${n}_path\" \"\${hip${n}_version:-0}\" \"\$source${n}_asked\" \"\$source${n}_asked_how\" \
 				\"\$source${n}_left\" \"\$source${n}_left_how\""
 	done
 	if [ $hips = 0 ]; then
-		warn hip_runtime "the loader finds no HIP runtime: libamdhip64.so.5, .6 or .7" \
+		warn hip_runtime "the loader finds no HIP runtime: libamdhip64.so.5 to .8" \
 			"install it (hip-runtime-amd, libamdhip64), unless programs bring their own"
 	elif [ $hips != 1 ]; then
 		warn hip_runtime "the loader finds $hips versions of HIP" "see by \`ldd PROGRAM\` which one it takes"
@@ -296,14 +297,58 @@ look_at_clock() {
 
 not_seen="use a program that works on a GPU; if it does, it was started without the variables that rtl sets (sudo, env -i, ssh, srun and mpirun may take them away)"
 
-# Of a process: number, program, HIP calls, whether the HSA runtime has loaded rtl.
+# A number in a file, at an offset, of so many bytes.
+number() { od -An -v -t"u$3" -j"$2" -N"$3" "$1" 2>/dev/null | tr -d ' '; }
+
+# Whether an ELF file for 64 bits names a loader (PT_INTERP: 3); true where that cannot be seen.
+names_loader() {
+	at=$(number "$1" 32 8) n=$(number "$1" 56 2)
+	while [ "${n:-0}" != 0 ]; do
+		kind=$(number "$1" "$at" 4)
+		[ "${kind:-3}" != 3 ] || return 0
+		at=$((at + 56)) n=$((n - 1))
+	done
+	return 1
+}
+
+# Whether who starts it gets other rights, as the loader decides it.
+has_other_rights() {
+	[ -u "$1" ] && [ "$(stat -L -c %u "$1")" != "$(id -u)" ] && return
+	case $(stat -L -c %A "$1") in
+	??????s*) [ "$(stat -L -c %g "$1")" != "$(id -g)" ] && return ;;
+	esac
+	[ "$(id -u)" != 0 ] && [ "$(getcap "$1" 2>/dev/null)" ]
+}
+
+# A file, and whether it may be a script; of one its interpreter is looked at.
+look_at_file() {
+	case $(number "$1" 0 4),$(number "$1" 4 1) in
+	1179403647,1) fault program "$1 is a program for 32 bits: rtl's libraries are for 64 bits, and the loader cannot load them there" \
+		"build it for 64 bits; 64-bit programs that it starts are traced" ;;
+	1179403647,*) names_loader "$1" || warn program "$1 is linked statically: nothing can be loaded into it" \
+		"link it dynamically; programs that it starts are traced" ;;
+	*)
+		[ "$2" ] && [ "$(number "$1" 0 2)" = 8483 ] && read -r line <"$1" || return
+		IFS=' 	'
+		set -- ${line#??}
+		look_at_file "$1" ''
+		return
+		;;
+	esac
+	! has_other_rights "$1" || fault program \
+		"$1 runs with other rights than yours: it heeds none of rtl's variables, and the loader preloads nothing" \
+		"start it as its owner, or take the bit or the capability away from a copy"
+}
+
+# Of a process: number, program, events of HSA, dispatches, copies, HIP calls, ranges and marks, other events.
 judge_process() {
-	if [ "$4" ]; then
+	if [ "$3" != 0 ]; then
 		ok hsa_tool "process $1, $2: loaded by its HSA runtime"
-	elif [ "$3" != 0 ]; then
-		fault hsa_tool "process $1, $2, made $3 HIP calls, but its HSA runtime has not loaded rtl: its dispatches and copies were not seen" \
+	elif [ "$6" != 0 ]; then
+		fault hsa_tool "process $1, $2, made $6 HIP calls, but its HSA runtime has not loaded rtl: its dispatches and copies were not seen" \
 			"have HSA_TOOLS_LIB and HSA_TOOLS_ROCPROFILER_V1_TOOLS reach it as rtl sets them; if they do, see what the runtime says above"
 	fi
+	dispatches=$((dispatches + $4)) copies=$((copies + $5)) hip=$((hip + $6)) roctx=$((roctx + $7)) others=$((others + $8))
 }
 
 judge_hooks() {
@@ -331,6 +376,7 @@ judge_command() {
 	[ ! "$ended" ] || warn command "the command ended $ended" "see whether it does so without rtl, too"
 	[ "$refused" = 0 ] || fault spool "processes of the command could not make a spool: $refused" "see what they said on standard error"
 	if [ "$processes" ]; then
+		dispatches=0 copies=0 hip=0 roctx=0 others=0
 		eval "$processes"
 		judge_hooks
 	else
@@ -353,6 +399,9 @@ machine)
 	look_at_limits
 	look_at_clock
 	;;
-command) judge_command ;;
+command)
+	look_at_file "$file" script
+	judge_command
+	;;
 esac
 exit 0

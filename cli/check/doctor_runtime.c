@@ -99,7 +99,7 @@ static void try_hsa(const struct doctor *doctor, const char *tool)
 
 static void try_hip(const struct doctor *doctor)
 {
-	for (int i = 7; i >= 5; i--) {
+	for (int i = 8; i >= 5; i--) {
 		char file[32], name[32];
 		int (*version)(int *), number = 0;
 		void *handle;
@@ -205,7 +205,6 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 	pid = tool ? fork() : -1;
 	if (!pid)
 		be_child(doctor, &launch->session, tool);
-	doctor->failed |= pid < 0;
 	status = wait_for(pid);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		doctor_fact(doctor, "probe_hangs", "%u", LONGEST_S);
@@ -213,7 +212,7 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 		doctor_fact(doctor, "probe_signal", "%s", strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
 		doctor_fact(doctor, "probe_status", "%d", WEXITSTATUS(status));
-	for (int hip = 7; tool && hip >= 5 && !launch->session.no_rocm; hip--) {
+	for (int hip = 8; tool && hip >= 5 && !launch->session.no_rocm; hip--) {
 		pid = fork();
 		if (!pid)
 			be_source_child(doctor, &launch->session, tool, hip);

@@ -139,13 +139,29 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 }
 
 const struct rtl_host *collect_host;
+const struct rtl_stream_info **collect_streams;
+size_t collect_stream_count;
 
 int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		   void **instance)
 {
 	(void)settings, (void)count;
 	collect_host = host;
+	collect_stream_count = 0;
 	*instance = NULL;
+	return 0;
+}
+
+int collect_note_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	const struct rtl_stream_info **larger =
+		reallocarray(collect_streams, collect_stream_count + 1, sizeof(*larger));
+
+	(void)instance;
+	if (!larger)
+		return RTL_ENOMEM;
+	collect_streams = larger;
+	larger[collect_stream_count++] = stream;
 	return 0;
 }
 

@@ -62,6 +62,10 @@ int collect_start(struct launch *launch, struct rtl_collector_options options);
 int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		   void **instance);
 extern const struct rtl_host *collect_host;
+/** For on_stream: notes it there, for on_finish. */
+int collect_note_stream(void *instance, const struct rtl_stream_info *stream);
+extern const struct rtl_stream_info **collect_streams;
+extern size_t collect_stream_count;
 /** One that receives nothing. */
 extern const struct rtl_subscriber collect_nothing;
 

@@ -79,55 +79,41 @@ static int write_rows(struct convert_rows *rows, const struct part *part, sqlite
 	return status;
 }
 
-/* A table with no rows has no file, as with rocprofv3. */
-static int write_table(struct convert_rows *rows, const char *folder, const char *name,
-		       const char *sql, unsigned *files)
+struct tables {
+	struct convert_rows rows;
+	const char *folder;
+	unsigned files;
+};
+
+/* A table whose name and query a row has. One with no rows has no file, as with rocprofv3; what is there stays
+ * where there is nothing to put into its place. */
+static int write_table(void *user, sqlite3_stmt *table, uint64_t before)
 {
+	struct tables *tables = user;
+	struct convert_rows *rows = &tables->rows;
+	const char *sql = (const char *)sqlite3_column_text(table, 1);
 	sqlite3_stmt *row = NULL;
 	struct part part;
 	char *path = NULL;
 	int result, status = CLI_OK;
 
+	(void)before;
 	if (sqlite3_prepare_v2(rows->db, sql, -1, &row, NULL) != SQLITE_OK)
 		return convert_rows_refuse_sql(rows);
 	result = sqlite3_step(row);
-	/* what is there stays where there is nothing to put into its place */
-	if (result == SQLITE_ROW && !*files)
-		status = convert_prepare_csv(folder);
-	if (status)
-		goto out;
-	if (result == SQLITE_ROW && asprintf(&path, "%s/%s.csv", folder, name) < 0) {
-		path = NULL;
-		status = cli_failed("out of memory");
-	} else if (result == SQLITE_ROW) {
-		++*files;
-		status = part_begin(&part, path);
+	if (result == SQLITE_ROW && !tables->files)
+		status = convert_prepare_csv(tables->folder);
+	if (result != SQLITE_ROW && result != SQLITE_DONE)
+		status = convert_rows_refuse(rows);
+	if (!status && result == SQLITE_ROW) {
+		path = sqlite3_mprintf("%s/%s.csv", tables->folder, sqlite3_column_text(table, 0));
+		tables->files++;
+		status = path ? part_begin(&part, path) : cli_failed("out of memory");
 		if (!status)
 			status = part_end(&part, write_rows(rows, &part, row));
-	} else if (result != SQLITE_DONE) {
-		status = convert_rows_refuse(rows);
 	}
-out:
 	sqlite3_finalize(row);
-	free(path);
-	return status;
-}
-
-static int write_tables(struct convert_rows *rows, const char *folder, unsigned *files)
-{
-	sqlite3_stmt *file = NULL;
-	int status = convert_rows_script(rows, NULL, convert_csv_sql, NULL, NULL);
-	int result = SQLITE_DONE;
-
-	if (!status && sqlite3_prepare_v2(rows->db, "SELECT name, sql FROM c_file", -1, &file,
-					  NULL) != SQLITE_OK)
-		status = convert_rows_refuse(rows);
-	while (!status && (result = sqlite3_step(file)) == SQLITE_ROW)
-		status = write_table(rows, folder, (const char *)sqlite3_column_text(file, 0),
-				     (const char *)sqlite3_column_text(file, 1), files);
-	if (!status && result != SQLITE_DONE)
-		status = convert_rows_refuse(rows);
-	sqlite3_finalize(file);
+	sqlite3_free(path);
 	return status;
 }
 
@@ -234,20 +220,24 @@ static int refuse_empty(const char *output, const char *input,
 
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection)
 {
-	struct convert_rows rows;
-	int status = convert_rows_open(&rows, input, selection);
-	unsigned files = 0;
+	struct tables tables = {.folder = output};
+	struct convert_rows *rows = &tables.rows;
+	const struct convert_taker taker = {write_table, &tables};
+	int status = convert_rows_open(rows, input, selection);
 
 	if (!status)
-		status = convert_rows_objects(&rows);
+		status = convert_rows_objects(rows);
 	if (!status)
 		status = convert_check_csv(output);
 	if (!status)
-		status = write_tables(&rows, output, &files);
-	if (status && files)
+		status = convert_rows_script(rows, NULL, convert_csv_sql, NULL, NULL);
+	if (!status)
+		status = convert_rows_script(rows, NULL, "SELECT name, sql FROM c_file", NULL,
+					     &taker);
+	if (status && tables.files)
 		convert_drop_csv(output);
-	if (!status && !files)
+	if (!status && !tables.files)
 		status = refuse_empty(output, input, selection);
-	convert_rows_close(&rows);
+	convert_rows_close(rows);
 	return status;
 }

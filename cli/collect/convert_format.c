@@ -3,7 +3,6 @@
  * convert_format.c: which format an output has, by --format and the suffix of its name, and the
  * making of it. An older file of that kind is replaced, another file is not.
  */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,101 +105,6 @@ int convert_choose(struct convert_job *job, const char *format)
 		return cli_usage("convert: -o %s: holds all of a trace; RPD's rpd_trim cuts it",
 				 job->output);
 	return CLI_OK;
-}
-
-/* ---- what is selected ---- */
-
-bool convert_selects(const struct convert_selection *s)
-{
-	return s->from_ns || s->to_ns || s->process || s->name || s->gpu;
-}
-
-struct work_selection convert_select(const struct convert_selection *s, uint64_t first_ns)
-{
-	return (struct work_selection){
-		.from_ns = s->from_ns ? first_ns + s->from_ns : 0,
-		.to_ns = s->to_ns ? first_ns + s->to_ns : 0,
-		.name = s->name,
-		.has_gpu = s->gpu,
-		.gpu = s->gpu ? (uint32_t)strtoul(s->gpu, NULL, 10) : 0,
-	};
-}
-
-int convert_refuse_empty(const struct convert_selection *s)
-{
-	const struct {
-		const char *name;
-		bool given;
-	} options[] = {{"--from", s->from_ns != 0},
-		       {"--to", s->to_ns != 0},
-		       {"--process", s->process != NULL},
-		       {"--gpu", s->gpu != NULL},
-		       {"--name", s->name != NULL}};
-	char list[64] = "";
-
-	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
-		if (options[i].given) {
-			strcat(list, *list ? ", " : "");
-			strcat(list, options[i].name);
-		}
-	return cli_failed("nothing is selected by %s, so nothing is written; `rtl summary` shows "
-			  "what there is",
-			  list);
-}
-
-static bool is_there(sqlite3 *db, const char *sql, const char *gpu)
-{
-	sqlite3_stmt *rows = NULL;
-	bool there = false;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(rows, 1, (int64_t)strtoul(gpu, NULL, 10));
-		there = sqlite3_step(rows) == SQLITE_ROW;
-	}
-	sqlite3_finalize(rows);
-	return there;
-}
-
-bool convert_has_gpu(sqlite3 *db, const char *gpu)
-{
-	return is_there(db,
-			"SELECT 1 FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m"
-			" USING (process, uid) WHERE t.kind = 'agent' AND m.key = 'node' AND"
-			" CAST(m.value AS INTEGER) = ?1",
-			gpu) ||
-	       is_there(db, "SELECT 1 FROM rtl_dispatch WHERE gpu = ?1", gpu) ||
-	       is_there(db, "SELECT 1 FROM rtl_copy WHERE gpu = ?1", gpu);
-}
-
-int convert_refuse_gpu(const char *gpu)
-{
-	return cli_failed("--gpu %s: there is none; `rtl info` lists them", gpu);
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
-bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
-			   const char *program)
-{
-	const char *wanted = selection->process;
-	char number[24];
-
-	snprintf(number, sizeof(number), "%lld", (long long)pid);
-	return !wanted || strcmp(wanted, number) == 0 ||
-	       fnmatch(wanted, base_name(program), 0) == 0;
-}
-
-int convert_refuse_foreign(const char *path)
-{
-	return cli_failed(
-		"%s: has no tables of rtl's, another tool wrote it; only traces of rtl can "
-		"be converted",
-		path);
 }
 
 /* ---- the making ---- */

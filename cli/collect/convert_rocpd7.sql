@@ -155,10 +155,12 @@ INSERT INTO @event (id, category_id, stack_id, parent_stack_id, correlation_id, 
   SELECT x.id, (SELECT id FROM @string WHERE string = ifnull(x.stream, '')), x.instance, 0, 0, CASE ifnull(x.text, '') WHEN ''
     THEN '{}' ELSE json_object('message', x.text) END
   FROM c_span AS x WHERE x.process = :process AND x.id BETWEEN :from AND :to;
--- Each row of this has arguments in it, which become rows of @arg; then, for the view stream_args, which stream one is.
-SELECT x.id, x.args, m.value FROM c_call AS x
-  LEFT JOIN i.rtl_tracepoint_metadata AS m ON m.process = x.process AND m.uid = x.uid AND m.key = 'arguments'
-  WHERE x.process = :process AND x.args <> '' ORDER BY x.id;
+INSERT INTO @arg (event_id, position, type, name, value)
+  SELECT x.id, json_extract(a.value, '$[0]'), json_extract(a.value, '$[1]'), json_extract(a.value, '$[2]'), json_extract(a.value, '$[3]')
+  FROM c_call AS x LEFT JOIN i.rtl_tracepoint_metadata AS m ON m.process = x.process AND m.uid = x.uid AND m.key = 'arguments',
+    json_each(rtl_call_args(m.value, x.args)) AS a
+  WHERE x.process = :process AND x.args <> '' AND x.id BETWEEN :from AND :to ORDER BY x.id;
+-- For the view stream_args: which stream one is.
 UPDATE @arg SET extdata = json_object('stream_id', (SELECT s.number FROM c_stream AS s WHERE s.process = :process AND
     printf('0x%x', s.stream) = value))
   WHERE name = 'stream' AND value IN (SELECT printf('0x%x', stream) FROM c_stream);

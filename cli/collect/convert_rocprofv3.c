@@ -55,72 +55,74 @@ static int take_text(void *user, sqlite3_stmt *row, uint64_t count)
 	return file->error ? CLI_FAILED : CLI_OK; /* of which the file's owner tells */
 }
 
-/* Readers look at the first process only: that is the one with the most kernels. */
-static int put_processes(struct convert_rows *rows, const struct part *part, struct file *file)
-{
-	const struct convert_taker taker = {take_text, file};
-	sqlite3_stmt *process = NULL;
-	long long first_pid = 0;
-	int status = CLI_OK, count = 0, result = SQLITE_DONE;
+struct output {
+	struct convert_rows rows;
+	const struct part *part;
+	struct file file;
+	uint64_t processes;
+	long long first_pid;
+};
 
-	if (sqlite3_prepare_v2(rows->db,
-			       "SELECT process, pid FROM c_process AS p LEFT JOIN (SELECT process,"
-			       " sum(kernels) AS kernels FROM c_seen GROUP BY process)"
-			       " USING (process) ORDER BY kernels DESC, process",
-			       -1, &process, NULL) != SQLITE_OK)
-		return convert_rows_refuse(rows);
-	while (!status && (result = sqlite3_step(process)) == SQLITE_ROW) {
-		if (count++)
-			put(file, ",", 1);
-		else
-			first_pid = sqlite3_column_int64(process, 1);
-		status = convert_rows_script(rows, part, convert_rocprofv3_sql, process, &taker);
-	}
-	sqlite3_finalize(process);
-	if (!status && result != SQLITE_DONE)
-		status = convert_rows_refuse(rows);
-	if (!status && count > 1)
-		cli_error("there are %d processes, of which TraceLens reads the first, pid %lld; "
-			  "--process chooses another",
-			  count, first_pid);
-	return status;
+/* Readers look at the first process only: that is the one with the most kernels. */
+static int put_process(void *user, sqlite3_stmt *process, uint64_t before)
+{
+	struct output *out = user;
+	const struct convert_taker taker = {take_text, &out->file};
+
+	out->processes = before + 1;
+	if (before)
+		put(&out->file, ",", 1);
+	else
+		out->first_pid = sqlite3_column_int64(process, 1);
+	return convert_rows_script(&out->rows, out->part, convert_rocprofv3_sql, process, &taker);
 }
 
-static int write_all(struct convert_rows *rows, const struct part *part, struct file *file)
+static int write_all(struct output *out)
 {
 	static const char head[] = "{\"producer\":\"rtl\",\"rocprofiler-sdk-tool\":[",
 			  tail[] = "\n]}\n";
-	int status = convert_rows_objects(rows);
+	const struct convert_taker taker = {put_process, out};
+	struct file *file = &out->file;
+	int status = convert_rows_objects(&out->rows);
 
-	convert_rows_function(rows, "rtl_json", 1, escape);
+	convert_rows_function(&out->rows, "rtl_json", 1, escape);
 	put(file, head, sizeof(head) - 1);
 	if (!status)
-		status = put_processes(rows, part, file);
+		status = convert_rows_script(
+			&out->rows, out->part,
+			"SELECT process, pid FROM c_process AS p LEFT JOIN (SELECT process,"
+			" sum(kernels) AS kernels FROM c_seen GROUP BY process)"
+			" USING (process) ORDER BY kernels DESC, process",
+			NULL, &taker);
 	put(file, tail, sizeof(tail) - 1);
 	file_finish(file, "", 0);
-	return file->error ? part_failed(part, file->error) : status;
+	if (file->error)
+		return part_failed(out->part, file->error);
+	if (!status && out->processes > 1)
+		cli_error("there are %llu processes, of which TraceLens reads the first, pid %lld; "
+			  "--process chooses another",
+			  (unsigned long long)out->processes, out->first_pid);
+	return status;
 }
 
 int convert_rocprofv3(const struct part *part, bool compressed, const char *input,
 		      const struct convert_selection *selection)
 {
-	struct convert_rows rows;
-	struct file file = {0};
-	int status = convert_rows_open(&rows, input, selection);
+	struct output out = {.part = part};
+	int status = convert_rows_open(&out.rows, input, selection), fd = -1;
 
 	if (!status)
-		status = convert_rows_check(&rows);
-
-	const int fd = status ? -1 : open(part->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
+		status = convert_rows_check(&out.rows);
+	if (!status)
+		fd = open(part->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (!status && fd < 0)
 		status = part_failed(part, errno);
-	if (!status && !file_open(&file, compressed, fd))
+	if (!status && !file_open(&out.file, compressed, fd))
 		status = cli_failed("out of memory");
 	if (!status) {
-		status = write_all(&rows, part, &file);
-		file_close(&file);
+		status = write_all(&out);
+		file_close(&out.file);
 	}
-	convert_rows_close(&rows);
+	convert_rows_close(&out.rows);
 	return status;
 }

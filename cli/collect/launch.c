@@ -200,6 +200,22 @@ int launch_read(struct launch *launch, const struct cli_command *command, int ar
 	return -1;
 }
 
+int launch_prepare(struct launch *launch, bool in_process, bool records)
+{
+	struct session *session = &launch->session;
+	int status;
+
+	session->default_mode = RTL_TRACE_MODE;
+	status = session_prepare_mode(session);
+	if (!status)
+		status = selection_prepare(&launch->selection, session, in_process);
+	if (!status)
+		status = session_prepare_counters(session);
+	if (!status && !records)
+		status = session_prepare_subscribers(session);
+	return status ? status : session_prepare_programs(session, launch->id);
+}
+
 void launch_fini(struct launch *launch)
 {
 	session_fini(&launch->session);

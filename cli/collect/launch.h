@@ -64,6 +64,8 @@ struct launch {
  */
 int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv);
 
+/** All that a run needs before it starts; `records`: it has no subscribers. An exit status; it has said why. */
+int launch_prepare(struct launch *launch, bool in_process, bool records);
 void launch_fini(struct launch *launch);
 
 /** Gives it an id that no other run has. */

@@ -17,28 +17,42 @@
 #define MODE "mode "
 
 static struct run_ledger watched;
-static const struct rtl_stream_info **streams;
-static size_t stream_count;
 
 static bool is_of_gpu(const char *stream)
 {
 	return !strcmp(stream, RTL_STREAM_HSA) || !strcmp(stream, RTL_STREAM_HSA_COPY);
 }
 
-/* Takes the causes, which may be NULL. */
-static void add_loss(struct run_ledger *ledger, const char *stream, uint64_t published,
-		     uint64_t lost, char *causes)
+/* What is known of a stream; takes the causes, which may be NULL. `published` and `lost` with what was missed. */
+struct stream {
+	const char *name;
+	uint64_t published, delivered, left_out, lost, lost_by_mode, cut_off;
+	char *causes;
+};
+
+static void add_stream(struct run_ledger *ledger, const struct stream *s)
 {
+	const uint64_t lost = s->lost > s->lost_by_mode ? s->lost - s->lost_by_mode : 0;
 	struct run_loss *losses =
 		lost ? reallocarray(ledger->losses, ledger->loss_count + 1, sizeof(*losses)) : NULL;
-	char *name = losses ? strdup(stream) : NULL;
+	char *name = losses ? strdup(s->name) : NULL;
 
+	ledger->delivered += s->delivered;
+	ledger->left_out += s->left_out;
+	if (is_of_gpu(s->name)) {
+		ledger->gpu_published += s->published;
+		ledger->gpu_delivered += s->delivered;
+		ledger->gpu_left_out += s->left_out;
+		ledger->gpu_lost += s->lost;
+		ledger->gpu_cut_off += s->cut_off;
+	}
 	if (losses)
 		ledger->losses = losses;
 	if (name)
-		losses[ledger->loss_count++] = (struct run_loss){name, causes, published, lost};
+		losses[ledger->loss_count++] =
+			(struct run_loss){name, s->causes, s->published, lost};
 	else
-		free(causes);
+		free(s->causes);
 }
 
 /* ---- from the host ---- */
@@ -61,65 +75,43 @@ static void add_cause(void *user, const char *cause, uint64_t count)
 	fprintf(causes->file, "%s%s: %" PRIu64, ftell(causes->file) ? ", " : "", cause, count);
 }
 
-static void add_stream(struct run_ledger *ledger, const struct rtl_stream_info *info)
+static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *info)
 {
 	struct rtl_ledger l = {.struct_size = sizeof(l)};
+	struct stream stream = {.name = info->name};
 	struct causes causes = {0};
-	char *text = NULL;
-	uint64_t lost;
 	size_t size;
 
 	if (!strcmp(info->name, "rtl.diagnostics") ||
 	    collect_host->ledger(collect_host, NULL, info, &l))
 		return;
-	causes.file = open_memstream(&text, &size);
+	causes.file = open_memstream(&stream.causes, &size);
 	if (!causes.file)
 		return;
 	collect_host->losses(collect_host, NULL, info, add_cause, &causes);
 	if (fclose(causes.file))
-		text = NULL;
-	lost = l.discarded + l.abandoned + l.missed;
-	ledger->delivered += l.delivered;
-	ledger->left_out += l.left_out;
-	if (is_of_gpu(info->name)) {
-		ledger->gpu_published += l.published + l.missed;
-		ledger->gpu_delivered += l.delivered;
-		ledger->gpu_left_out += l.left_out;
-		ledger->gpu_lost += lost;
-		ledger->gpu_cut_off += causes.cut_off;
-	}
-	add_loss(ledger, info->name, l.published + l.missed,
-		 lost > causes.by_mode ? lost - causes.by_mode : 0, text);
-}
-
-static int note_stream(void *instance, const struct rtl_stream_info *info)
-{
-	const struct rtl_stream_info **more =
-		reallocarray(streams, stream_count + 1, sizeof(*streams));
-
-	(void)instance;
-	if (!more)
-		return RTL_ENOMEM;
-	streams = more;
-	streams[stream_count++] = info;
-	return 0;
+		stream.causes = NULL;
+	stream.published = l.published + l.missed;
+	stream.delivered = l.delivered;
+	stream.left_out = l.left_out;
+	stream.lost = l.discarded + l.abandoned + l.missed;
+	stream.lost_by_mode = causes.by_mode;
+	stream.cut_off = causes.cut_off;
+	add_stream(ledger, &stream);
 }
 
 static int read_streams(void *instance)
 {
 	(void)instance;
 	run_ledger_fini(&watched);
-	for (size_t i = 0; i < stream_count; i++)
-		add_stream(&watched, streams[i]);
+	for (size_t i = 0; i < collect_stream_count; i++)
+		ask_host(&watched, collect_streams[i]);
 	watched.known = true;
-	free(streams);
-	streams = NULL;
-	stream_count = 0;
 	return 0;
 }
 
 const struct rtl_subscriber run_ledger_watch =
-	COLLECT_OWN("ledger", note_stream, NULL, read_streams);
+	COLLECT_OWN("ledger", collect_note_stream, NULL, read_streams);
 
 void run_ledger_take(struct run_ledger *ledger)
 {
@@ -129,26 +121,42 @@ void run_ledger_take(struct run_ledger *ledger)
 
 /* ---- from a trace ---- */
 
-/* stream, published, lost, causes */
-static void read_loss(void *user, const char *const *row)
+static uint64_t number(const char *text)
 {
-	if (row[0] && row[1] && row[2])
-		add_loss(user, row[0], strtoull(row[1], NULL, 10), strtoull(row[2], NULL, 10),
-			 strdup(row[3] ? row[3] : ""));
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void take_row(void *ledger, const char *const *row)
+{
+	const struct stream stream = {
+		.name = cli_text(row[0]),
+		.published = number(row[1]),
+		.delivered = number(row[2]),
+		.lost = number(row[3]),
+		.left_out = number(row[4]),
+		.lost_by_mode = number(row[5]),
+		.cut_off = number(row[6]),
+		.causes = strdup(cli_text(row[7])),
+	};
+
+	add_stream(ledger, &stream);
 }
 
 void run_ledger_read(struct run_ledger *ledger, struct database *database)
 {
-	*ledger = (struct run_ledger){0};
-	database_query(database,
-		       "SELECT l.stream, sum(l.published + l.missed), sum(l.discarded + l.abandoned"
-		       " + l.missed) - (SELECT ifnull(sum(count), 0) FROM rtl_loss AS m WHERE"
-		       " m.stream = l.stream AND m.cause GLOB '" MODE "*'), (SELECT"
-		       " group_concat(cause || ': ' || n, ', ') FROM (SELECT cause, sum(count) AS n"
-		       " FROM rtl_loss AS c WHERE c.stream = l.stream AND c.cause NOT GLOB '" MODE
-		       "*' GROUP BY cause ORDER BY 2 DESC, 1)) FROM rtl_ledger AS l WHERE"
-		       " l.stream <> 'rtl.diagnostics' GROUP BY l.stream",
-		       read_loss, ledger);
+	*ledger = (struct run_ledger){.known = true};
+	database_query(
+		database,
+		"SELECT stream, sum(published + missed), sum(delivered), sum(discarded +"
+		" abandoned + missed), (SELECT sum(count) FROM rtl_left_out AS o WHERE"
+		" o.stream = l.stream), (SELECT sum(count) FROM rtl_loss AS m WHERE m.stream ="
+		" l.stream AND m.cause GLOB '" MODE "*'), (SELECT sum(count) FROM rtl_loss AS u"
+		" WHERE u.stream = l.stream AND u.cause = '" RTL_CAUSE_UNDER_WAY "'), (SELECT"
+		" group_concat(cause || ': ' || n, ', ') FROM (SELECT cause, sum(count) AS n"
+		" FROM rtl_loss AS c WHERE c.stream = l.stream AND c.cause NOT GLOB '" MODE
+		"*' GROUP BY cause ORDER BY 2 DESC, 1)) FROM rtl_ledger AS l WHERE"
+		" stream <> 'rtl.diagnostics' GROUP BY stream",
+		take_row, ledger);
 }
 
 /* ---- */

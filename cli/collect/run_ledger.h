@@ -33,7 +33,7 @@ struct run_ledger {
 extern const struct rtl_subscriber run_ledger_watch;
 /** Moves what run_ledger_watch has found; not known if it has not finished. */
 void run_ledger_take(struct run_ledger *ledger);
-/** The losses in a trace; nothing else becomes known. */
+/** The same of a trace. */
 void run_ledger_read(struct run_ledger *ledger, struct database *database);
 /** Why dispatches and copies were lost, as in struct run_loss; to be freed, NULL: out of memory. */
 char *run_ledger_gpu_causes(const struct run_ledger *ledger);

@@ -14,9 +14,7 @@
 #include "cli.h"
 #include "database.h"
 #include "library.h"
-#include "look.h"
 #include "output_name.h"
-#include "subscriber_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
 #define MESSAGE_SIZE        8192
@@ -58,9 +56,6 @@ void session_fini(struct session *session)
 	for (size_t i = 0; i < session->timeline_count; i++)
 		free(session->timelines[i]);
 	free(session->timelines);
-	for (size_t i = 0; i < session->file_count; i++)
-		free(session->files[i].path);
-	free(session->files);
 	outputs_fini(&session->outputs);
 }
 
@@ -531,42 +526,6 @@ static int note_output(struct session *session, const char *subscriber, const ch
 	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
 }
 
-/* Of a subscriber that did not come with rtl: whether its setting is the name of a file shows when that
- * is there. */
-static int note_file(struct session *session, const char *name)
-{
-	struct session_file *files =
-		reallocarray(session->files, session->file_count + 1, sizeof(*files));
-	struct session_file *file;
-	struct stat st;
-
-	if (!files)
-		return out_of_memory();
-	session->files = files;
-	file = &files[session->file_count];
-	*file = (struct session_file){.path = session_absolute_path(name)};
-	if (!file->path)
-		return out_of_memory();
-	if (!stat(file->path, &st))
-		file->changed = st.st_mtim;
-	session->file_count++;
-	return CLI_OK;
-}
-
-void session_say_files(const struct session *session)
-{
-	struct stat st;
-
-	for (size_t i = 0; i < session->file_count; i++) {
-		const struct session_file *file = &session->files[i];
-
-		if (!stat(file->path, &st) && S_ISREG(st.st_mode) &&
-		    (st.st_mtim.tv_sec != file->changed.tv_sec ||
-		     st.st_mtim.tv_nsec != file->changed.tv_nsec))
-			cli_error("output: %s", file->path);
-	}
-}
-
 /* The default name for a database or a timeline, which one subscriber gets; NULL: none. To be freed. */
 static char *default_output(struct session *session, const char *subscriber)
 {
@@ -614,8 +573,6 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	path = next_output(session, subscriber->name);
 	if (!path && !strcmp(subscriber->name, "stats"))
 		return note_output(session, subscriber->name, "stderr");
-	if (!path && !is_own(subscriber) && setting->value && *setting->value)
-		return note_file(session, setting->value);
 	if (!path)
 		return CLI_OK;
 	absolute = session_absolute_path(path);
@@ -661,6 +618,59 @@ static int keep_plugin(struct session *session, struct rtl_plugin *plugin)
 	return CLI_OK;
 }
 
+/* Of a subscriber's file; who writes a name may forget any of them. */
+static const char before[] = "lib", kind[] = "_sub", suffix[] = ".so";
+
+static size_t without(const char *text, size_t length, const char *end)
+{
+	const size_t n = strlen(end);
+
+	return length > n && !strncmp(text + length - n, end, n) ? length - n : length;
+}
+
+/* What tells a subscriber's file from others: NAME of libNAME_sub.so, or of what is written for that. */
+static char *distinct_part(const char *name, size_t length)
+{
+	const size_t n = strlen(before);
+
+	if (length > n && !strncmp(name, before, n)) {
+		name += n;
+		length -= n;
+	}
+	length = without(name, length, suffix);
+	return strndup(name, without(name, length, kind));
+}
+
+static void look_at(void *nearest, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+	char *part = distinct_part(file, strlen(file));
+
+	if (part)
+		cli_nearest_look(nearest, part);
+	free(part);
+}
+
+/* Says why rtl_plugin_open has failed with that message, or which name was probably meant; an exit status. */
+static int refuse_subscriber(const char *spec, int error, const char *message)
+{
+	const int length = (int)strcspn(spec, "?");
+	char *part = distinct_part(spec, (size_t)length);
+	struct cli_nearest nearest = {.name = ""};
+
+	if (part && error == RTL_ENOENT && strstr(message, "' not found in ")) {
+		nearest = cli_nearest_to(part, strlen(part));
+		rtl_plugin_list(look_at, &nearest);
+	}
+	if (*nearest.name)
+		cli_error("subscriber '%.*s' not found; did you mean %s%s%s%s?", length, spec,
+			  before, nearest.name, kind, suffix);
+	else
+		cli_error("%s", message);
+	free(part);
+	return error == RTL_EINVAL ? CLI_USAGE : CLI_FAILED;
+}
+
 /* Loads one subscriber, and appends it to the list with its settings. */
 static int add_subscriber(struct session *session, const char *spec, FILE *list)
 {
@@ -670,7 +680,7 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list)
 	int error = rtl_plugin_open(spec, &plugin, message, sizeof(message));
 
 	if (error)
-		return subscriber_refuse(spec, error, message);
+		return refuse_subscriber(spec, error, message);
 	write_name(plugin, list);
 	if (question && question[1])
 		fputs(question, list);
@@ -707,35 +717,17 @@ static int add_subscribers(struct session *session, char *specs, FILE *list)
 	return status;
 }
 
-char *session_find_output(const struct session *session,
-			  bool (*is_it)(const char *path, void *user), void *user)
+char *session_find_file(const char *pattern, bool (*is_it)(const char *path, void *user),
+			void *user)
 {
 	char *path = NULL;
 	glob_t found;
 
-	if (!session->database_glob || glob(session->database_glob, 0, NULL, &found))
+	if (!pattern || glob(pattern, 0, NULL, &found))
 		return NULL;
 	for (size_t i = 0; i < found.gl_pathc && !path; i++)
 		if (is_it(found.gl_pathv[i], user))
 			path = session_absolute_path(found.gl_pathv[i]);
-	globfree(&found);
-	return path;
-}
-
-char *session_find_timeline(const char *pattern, const char *id)
-{
-	char *path = NULL;
-	glob_t found;
-
-	if (glob(pattern, 0, NULL, &found))
-		return NULL;
-	for (size_t i = 0; i < found.gl_pathc && !path; i++) {
-		enum timeline_format format;
-
-		if (timeline_format_of(found.gl_pathv[i], &format) &&
-		    timeline_look(found.gl_pathv[i], format, id, NULL) == LOOK_SESSION)
-			path = strdup(found.gl_pathv[i]);
-	}
 	globfree(&found);
 	return path;
 }

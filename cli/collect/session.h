@@ -9,9 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
-#include "environment.h"
+#include "child.h"
 #include "outputs.h"
 
 struct rtl_plugin;
@@ -46,18 +45,11 @@ struct session {
 	char *list;     /* of subscribers, as RTL_SUBSCRIBERS */
 	char *database; /* absolute path of what the SQLite subscriber writes; NULL: none, or not
 			 * known */
-	/* If its name has the number or name of a process in it: a pattern for glob(3), for
-	 * session_find_output. */
+	/* If its name has the number or name of a process in it: a pattern for session_find_file. */
 	char *database_glob;
-	/* Patterns for glob(3) of timelines, for session_find_timeline. */
+	/* The same of timelines. */
 	char **timelines;
 	size_t timeline_count;
-	/* Files that other subscribers write unless told otherwise, for session_say_files. */
-	struct session_file {
-		char *path;
-		struct timespec changed; /* before the run; 0: it was not there */
-	} * files;
-	size_t file_count;
 	struct session_variable *variables;
 	size_t variable_count;
 	/* Subscribers that were loaded to look at them; they stay, so that a collector in this
@@ -95,14 +87,10 @@ int session_prepare_mode(struct session *session);
 int session_prepare_counters(struct session *session);
 /** The list of subscribers, after having loaded each of them once. */
 int session_prepare_subscribers(struct session *session);
-/** The first of the files that match database_glob for which `is_it` says so; NULL: none. To be
- * freed. */
-char *session_find_output(const struct session *session,
-			  bool (*is_it)(const char *path, void *user), void *user);
-/** The file of a timeline of this session; to be freed, NULL: it is not there. */
-char *session_find_timeline(const char *pattern, const char *id);
-/** Says where files are that were written and that the user has not named. */
-void session_say_files(const struct session *session);
+/** The first of the files that match a pattern for glob(3), or NULL, for which `is_it` says so; NULL: none. To
+ * be freed. */
+char *session_find_file(const char *pattern, bool (*is_it)(const char *path, void *user),
+			void *user);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
 

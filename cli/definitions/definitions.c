@@ -230,37 +230,28 @@ char *definitions_list(const char *file, char *message, size_t size)
 
 #define WORD "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* Of a text, between bars: |A|B| */
+/* A text that grows: names as they are given, then expressions and GPUs. */
 struct words {
-	char *list;
+	char *text;
 	size_t size;
 	FILE *out;
 };
 
-static bool has_word(struct words *words, const char *word, size_t length)
+static bool has_word(const struct words *words, const char *word, size_t length)
 {
-	for (const char *at = words->list; (at = strchr(at, '|')) && at[1]; at++) {
-		if (!strncmp(at + 1, word, length) && at[1 + length] == '|')
+	for (const char *at = words->text; (at = strpbrk(at, WORD)); at += strspn(at, WORD))
+		if (strspn(at, WORD) == length && !strncmp(at, word, length))
 			return true;
-	}
 	return false;
 }
 
-static void add_word(struct words *words, const char *word, size_t length)
+/* Unless it is there. */
+static bool add(struct words *words, const char *text, size_t length)
 {
-	fprintf(words->out, "%.*s|", (int)length, word);
-	fflush(words->out);
-}
-
-static void add_words(struct words *words, const char *text, size_t length)
-{
-	const char *end = text + length;
-
-	for (size_t n; text < end; text += n ? n : 1) {
-		n = strspn(text, WORD);
-		if (n && !has_word(words, text, n))
-			add_word(words, text, n);
-	}
+	if (memmem(words->text, words->size, text, length))
+		return false;
+	fprintf(words->out, " %.*s", (int)length, text);
+	return !fflush(words->out);
 }
 
 /* A line's fields: GPUS|NAME|BLOCK|... */
@@ -290,13 +281,9 @@ static const char *next_line(const char *line)
 /* Of a block that is asked for by name ("TCC:20") an event is enough: then there are definitions of its GPUs. */
 static bool is_needed(struct words *words, const struct fields *fields)
 {
-	if (has_word(words, fields->begin[1], fields->length[1]))
-		return true;
-	if (!fields->length[2] || !has_word(words, fields->begin[2], fields->length[2]) ||
-	    has_word(words, fields->begin[0], fields->length[0]))
-		return false;
-	add_word(words, fields->begin[0], fields->length[0]);
-	return true;
+	return has_word(words, fields->begin[1], fields->length[1]) ||
+	       (fields->length[2] && has_word(words, fields->begin[2], fields->length[2]) &&
+		add(words, fields->begin[0], fields->length[0]));
 }
 
 static void write_needed(FILE *out, const char *list, struct words *words)
@@ -316,28 +303,27 @@ char *definitions_needed(const char *list, const char *names)
 	struct words words = {0};
 	struct fields fields;
 	char *needed = NULL;
-	size_t size, before;
-	FILE *out;
+	size_t size;
+	FILE *out = open_memstream(&needed, &size);
+	bool more = true;
 
-	words.out = open_memstream(&words.list, &words.size);
-	out = open_memstream(&needed, &size);
+	words.out = open_memstream(&words.text, &words.size);
 	if (words.out && out) {
-		fputc('|', words.out);
-		fflush(words.out);
-		add_words(&words, names, strlen(names));
-		do {
-			before = words.size;
-			for (const char *line = list; *line; line = next_line(line)) {
-				if (find_fields(line, &fields) && !fields.length[2] &&
-				    has_word(&words, fields.begin[1], fields.length[1]))
-					add_words(&words, fields.begin[3], fields.length[3]);
-			}
-		} while (words.size > before);
-		write_needed(out, list, &words);
+		fputs(names, words.out);
+		more = !fflush(words.out);
 	}
+	for (const char *line; words.out && out && more;) {
+		more = false;
+		for (line = list; *line; line = next_line(line))
+			more |= find_fields(line, &fields) && !fields.length[2] &&
+				has_word(&words, fields.begin[1], fields.length[1]) &&
+				add(&words, fields.begin[3], fields.length[3]);
+	}
+	if (words.out && out)
+		write_needed(out, list, &words);
 	if (words.out)
 		fclose(words.out);
-	free(words.list);
+	free(words.text);
 	if (out && !fclose(out))
 		return needed;
 	free(needed);

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* rtl info: what is in a trace, or in a folder of spools. */
+/* rtl info: what is in a trace, or in a folder of spools. What other writers of the rocpd schema do not have is not
+ * shown. */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
-#include "info.h"
+#include "collect.h"
+#include "database_sql.h"
+#include "embed.h"
+#include "folders.h"
+#include "notes.h"
+#include "view.h"
+
+EMBED(info_sql, RTL_CLI "/read/info.sql");
+EMBED(info_folder_sql, RTL_CLI "/read/info_folder.sql");
+extern const char info_sql[], info_folder_sql[];
 
 struct info {
 	struct cli_operands operands;
@@ -15,6 +28,238 @@ struct info {
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct info, json), "print JSON, for programs"),
 };
+
+/* ---- a trace ---- */
+
+/* A value of a row: text is text. */
+static void put_value(struct json *json, sqlite3_stmt *row, int column)
+{
+	const char *key = sqlite3_column_name(row, column);
+	const char *value = (const char *)sqlite3_column_text(row, column);
+
+	if (sqlite3_column_type(row, column) == SQLITE_TEXT)
+		json_text(json, key, value);
+	else
+		json_value(json, key, value);
+}
+
+static int print_part(struct database *database, const char *sql, struct json *json)
+{
+	sqlite3_stmt *row;
+	int rc;
+
+	if (sqlite3_prepare_v2(database->connection, sql, -1, &row, NULL) != SQLITE_OK)
+		return sqlite3_errcode(database->connection) == SQLITE_ERROR
+			       ? 0
+			       : database_fail(database);
+	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+		if (!json) {
+			cli_line("%s", (const char *)sqlite3_column_text(row, 0));
+			continue;
+		}
+		json_object(json, NULL);
+		for (int i = 1; i < sqlite3_column_count(row); i++)
+			put_value(json, row, i);
+		json_end(json);
+	}
+	rc = rc == SQLITE_DONE ? 0 : database_fail(database);
+	sqlite3_finalize(row);
+	return rc;
+}
+
+/* The parts of info.sql; json NULL: as text. */
+static int print_parts(struct database *database, struct json *json)
+{
+	int error = 0;
+	char name[32];
+
+	for (const char *at = info_sql; !error && (at = strstr(at, "-- @")); at++) {
+		const char *sql = strchr(at, '\n');
+
+		snprintf(name, sizeof(name), "%.*s", (int)(sql - at - 4), at + 4);
+		if (json)
+			json_array(json, name);
+		error = print_part(database, sql, json);
+		if (json)
+			json_end(json);
+	}
+	return error;
+}
+
+static const char *const facts[] = {"version",     "mode",    "where", "state",
+				    "interrupted", "session", "clock"};
+
+static int print(struct database *database, const char *path, int64_t operations, struct json *json)
+{
+	int error;
+
+	if (json) {
+		json_object(json, NULL);
+		json_text(json, "file", path);
+		json_number(json, "operations", (uint64_t)operations);
+	} else {
+		cli_line("%s: %" PRId64 " GPU operations", path, operations);
+	}
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+		char *value = database_fact(database, facts[i]);
+
+		if (json)
+			json_text(json, strcmp(facts[i], "clock") ? facts[i] : "time", value);
+		else if (value && *value)
+			cli_line("%s: %s", facts[i], value);
+		free(value);
+	}
+	error = print_parts(database, json);
+	if (json)
+		json_end(json);
+	return error;
+}
+
+static int info_database(const char *path, bool json)
+{
+	struct database *database = database_open(path, false);
+	int64_t operations = database ? database_operations(database) : -1;
+	int error = -1, status;
+
+	if (operations >= 0)
+		error = print(database, path, operations,
+			      json ? &(struct json){.file = stdout} : NULL);
+	status = cli_finish_output();
+	if (error)
+		status = CLI_FAILED;
+	if (!status)
+		status = database_say_unfinished(database);
+	database_close(database);
+	return status;
+}
+
+/* ---- a folder ---- */
+
+/* What the subscriber of our own, which never subscribes to anything, knows when it finishes. */
+static struct {
+	struct json *json;
+	const char *path;
+} state;
+
+static const char *kind_name(const struct rtl_folder *is)
+{
+	static const char *const names[] = {"recording", "collector", "spool"};
+
+	return is->kind < sizeof(names) / sizeof(*names) ? names[is->kind] : "folder";
+}
+
+static void write_cause(void *unused, const char *cause, uint64_t count)
+{
+	(void)unused;
+	json_object(state.json, NULL);
+	json_text(state.json, "cause", cause);
+	json_number(state.json, "count", count);
+	json_end(state.json);
+}
+
+/* If something happened in it. */
+static void write_stream(const struct rtl_process *process, const struct rtl_stream_info *stream)
+{
+	struct rtl_ledger l = {.struct_size = sizeof(l)};
+
+	if (collect_host->ledger(collect_host, process, stream, &l) ||
+	    !(l.published || l.delivered || l.missed))
+		return;
+	json_object(state.json, NULL);
+	json_text(state.json, "stream", stream->name);
+	json_number(state.json, "published", l.published);
+	json_number(state.json, "delivered", l.delivered);
+	json_number(state.json, "undelivered", l.abandoned);
+	json_number(state.json, "discarded", l.discarded);
+	json_number(state.json, "missed", l.missed);
+	json_array(state.json, "losses");
+	collect_host->losses(collect_host, process, stream, write_cause, NULL);
+	json_end(state.json);
+	json_array(state.json, "left_out");
+	collect_host->left_out(collect_host, process, stream, write_cause, NULL);
+	json_end(state.json);
+	json_end(state.json);
+}
+
+struct living {
+	int32_t pid;
+	bool is;
+};
+
+static void look_whether_alive(void *user, const char *path, const struct rtl_folder *is)
+{
+	struct living *living = user;
+
+	(void)path;
+	living->is |= is->in_use && living->pid == is->pid;
+}
+
+static void write_process(const struct rtl_process *p)
+{
+	struct rtl_waits waits = {.struct_size = sizeof(waits)};
+	struct living alive = {.pid = p->pid};
+
+	folder_visit_spools(state.path, look_whether_alive, &alive);
+	collect_host->waits(collect_host, p, &waits);
+	json_object(state.json, NULL);
+	json_number(state.json, "pid", (uint64_t)p->pid);
+	json_number(state.json, "parent_pid", (uint64_t)p->parent_pid);
+	json_bool(state.json, "alive", alive.is);
+	json_text(state.json, "program", p->program);
+	json_text(state.json, "command", p->command);
+	json_number(state.json, "waits", waits.count);
+	json_number(state.json, "waited_ns", waits.total_ns);
+	json_array(state.json, "streams");
+	for (size_t i = 0; i < collect_stream_count; i++)
+		write_stream(p, collect_streams[i]);
+	json_end(state.json);
+	json_end(state.json);
+}
+
+static int on_finish(void *instance)
+{
+	const struct rtl_process *process;
+
+	(void)instance;
+	json_text(state.json, "interrupted", collect_host->property(collect_host, "interrupted"));
+	json_array(state.json, "processes");
+	for (uint32_t i = 1; (process = collect_host->process(collect_host, i)); i++)
+		write_process(process);
+	json_end(state.json);
+	return 0;
+}
+
+static const struct rtl_subscriber subscriber =
+	COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
+
+static int info_folder(const char *path, bool as_json)
+{
+	struct rtl_folder is;
+	struct notes notes;
+	struct view view;
+	int status = folder_look("info", path, &is), error;
+
+	if (!status)
+		status = view_begin(&view, as_json);
+	if (status)
+		return status;
+	state.path = path;
+	state.json = &view.json;
+	notes_read(path, &notes);
+	json_object(&view.json, NULL);
+	json_text(&view.json, "folder", path);
+	json_text(&view.json, "kind", kind_name(&is));
+	json_bool(&view.json, "running", is.in_use);
+	json_number(&view.json, "pid", (uint64_t)is.pid);
+	json_text(&view.json, "program", notes.command);
+	json_text(&view.json, "subscribers", notes.subscribers);
+	json_text(&view.json, "database", notes.database);
+	notes_fini(&notes);
+	status = collect_inspect(path, true, &subscriber);
+	json_end(&view.json);
+	error = view_end(&view, info_folder_sql);
+	return status ? status : error;
+}
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {

@@ -1,57 +1,311 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-streams: what can be subscribed to: of rtl, of a library, in a trace, in a command. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "cli.h"
-#include "stream_print.h"
-#include "stream_sources.h"
+#include "database.h"
+#include "embed.h"
+#include "folders.h"
+#include "launch.h"
+#include "library.h"
+#include "view.h"
+
+EMBED(list_streams_sql, RTL_CLI "/read/list_streams.sql");
+extern const char list_streams_sql[];
 
 struct listing {
-	struct stream_print print;
 	struct cli_operands operands;
+	bool as_json;
+	struct view view;
+	size_t count;
 };
 
-static const struct cli_option options[] = {
-	CLI_FLAG(0, "json", offsetof(struct listing, print.as_json), "print JSON, for programs"),
+/* ---- descriptions ---- */
+
+static const char *const kind_names[] = {
+	[RTL_KIND_UINT] = "uint",     [RTL_KIND_INT] = "int",         [RTL_KIND_FLOAT] = "float",
+	[RTL_KIND_BOOL] = "bool",     [RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
+	[RTL_KIND_STRING] = "string", [RTL_KIND_UID] = "uid",         [RTL_KIND_TEXT] = "text",
+	[RTL_KIND_BYTES] = "bytes",   [RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
 };
 
-static void add(void *user, const struct rtl_stream_info *stream, const char *from)
+#define KINDS (sizeof(kind_names) / sizeof(*kind_names))
+
+static const char *kind_name(uint16_t kind)
 {
-	stream_print(user, stream, from);
+	return kind < KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
 }
 
-static int list_command(struct listing *listing, const struct stream_sink *sink, int *ended)
+static void write_field(struct json *json, const struct rtl_field *field)
 {
-	size_t before = listing->print.streams;
-	int status = streams_of_command(listing->operands.command, sink, ended);
+	json_object(json, NULL);
+	json_text(json, "name", cli_text(field->name));
+	json_text(json, "kind", kind_name(field->kind));
+	json_text(json, "unit", cli_text(field->unit));
+	json_number(json, "offset", field->offset);
+	json_number(json, "size", field->size);
+	json_text(json, "description", cli_text(field->description));
+	json_end(json);
+}
 
-	if (status || listing->print.streams > before)
+static void write_type(struct json *json, const struct rtl_type_info *type)
+{
+	json_object(json, NULL);
+	json_number(json, "type", type->type);
+	json_text(json, "name", cli_text(type->name));
+	json_text(json, "description", cli_text(type->description));
+	json_number(json, "payload_size", type->payload_size);
+	json_array(json, "fields");
+	for (uint32_t i = 0; i < type->field_count; i++)
+		write_field(json, rtl_type_field(type, i));
+	json_end(json);
+	json_end(json);
+}
+
+static void write_stream(struct json *json, const struct rtl_stream_info *stream, const char *from)
+{
+	char version[16];
+
+	snprintf(version, sizeof(version), "%u.%u", stream->version_major, stream->version_minor);
+	json_object(json, NULL);
+	json_text(json, "name", cli_text(stream->name));
+	json_text(json, "version", version);
+	json_text(json, "description", cli_text(stream->description));
+	json_text(json, "from", cli_text(from));
+	json_array(json, "types");
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		write_type(json, rtl_stream_type(stream, i));
+	json_end(json);
+	json_end(json);
+}
+
+static void add_stream(struct listing *listing, const struct rtl_stream_info *stream,
+		       const char *from)
+{
+	write_stream(&listing->view.json, stream, from);
+	listing->count++;
+}
+
+/* ---- libraries ---- */
+
+static void add_all(struct listing *listing, rtl_publisher_streams_fn publisher, const char *from)
+{
+	size_t count = 0;
+	const struct rtl_stream_info *const *streams = publisher(&count);
+
+	for (size_t i = 0; i < count; i++)
+		add_stream(listing, streams[i], from);
+}
+
+/* One of rtl's own libraries, which has streams or not. */
+static int add_own(struct listing *listing, char *path)
+{
+	int status = CLI_OK;
+
+	if (!path)
+		return cli_failed("out of memory");
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
+	if (publisher)
+		add_all(listing, publisher, path);
+	else if (!handle && !access(path, F_OK))
+		status = cli_failed("list-streams: %s", dlerror());
+	else if (!handle)
+		cli_error("this rtl has no interceptors for ROCm, and none of their streams: %s is "
+			  "not there",
+			  path);
+	free(path);
+	return status;
+}
+
+static int add_rtl(struct listing *listing)
+{
+	int status = add_own(listing, library_rtl());
+	int rocm = add_own(listing, library_beside_rtl(LIBRARY_ROCM));
+	char *path = library_beside_rtl(LIBRARY_XPTI);
+	int xpti = CLI_OK;
+
+	if (path && !access(path, F_OK))
+		xpti = add_own(listing, path);
+	else
+		free(path);
+	return status ? status : rocm ? rocm : xpti;
+}
+
+/* The library stays loaded: it may not like to go. */
+static int add_library(struct listing *listing, const char *path)
+{
+	char *file = strchr(path, '/') || access(path, F_OK) ? strdup(path) : NULL;
+
+	/* A name without a slash is a file in the working directory if there is one. */
+	if (!file && asprintf(&file, "./%s", path) < 0)
+		return cli_failed("out of memory");
+	void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+	bool runs = !handle && !access(file, X_OK);
+	free(file);
+	if (!handle && runs)
+		return cli_failed("%s is neither a library nor a trace; `rtl list-streams -- %s` "
+				  "runs it as a command",
+				  path, path);
+	if (!handle)
+		return cli_failed("library %s cannot be loaded: %s", path, dlerror());
+	rtl_publisher_streams_fn publisher = library_publisher(handle);
+	if (!publisher)
+		return cli_failed("library %s publishes no streams: it does not export '%s'", path,
+				  RTL_PUBLISHER_SYMBOL);
+	add_all(listing, publisher, path);
+	return CLI_OK;
+}
+
+static bool is_database(const char *path)
+{
+	static const char magic[] = "SQLite format 3"; /* with its NUL: 16 bytes */
+	char head[sizeof(magic)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, head, sizeof(head));
+
+	if (fd >= 0)
+		close(fd);
+	return size == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(head));
+}
+
+/* ---- what the bus knows of processes ---- */
+
+static struct {
+	struct listing *listing; /* a subscriber of the command's own can be given nothing */
+	const char *from;
+} listener;
+
+static int on_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	(void)instance;
+	add_stream(listener.listing, stream, listener.from);
+	return 0;
+}
+
+static const struct rtl_subscriber subscriber = COLLECT_OWN("list-streams", on_stream, NULL, NULL);
+
+/* All streams, whatever is to be recorded. */
+static void listen(struct listing *listing, const char *from)
+{
+	unsetenv("RTL_STREAMS");
+	listener.listing = listing;
+	listener.from = from;
+}
+
+static int add_folder(struct listing *listing, const char *path)
+{
+	struct rtl_folder is;
+	int status = folder_look("list-streams", path, &is);
+
+	listen(listing, path);
+	return status ? status : collect_inspect(path, true, &subscriber);
+}
+
+static int add_database(struct listing *listing, const char *path)
+{
+	struct database *database = database_open(path, false);
+	const size_t before = listing->count;
+	int status = CLI_FAILED;
+
+	listen(listing, path);
+	if (database)
+		status = collect_inspect(path, false, &subscriber);
+	if (!status && listing->count == before)
+		status = cli_failed("%s tells of no streams: it was not written by rtl", path);
+	if (!status)
+		status = database_say_unfinished(database);
+	database_close(database);
+	return status;
+}
+
+static int add_path(struct listing *listing, const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return add_folder(listing, path);
+	return is_database(path) ? add_database(listing, path) : add_library(listing, path);
+}
+
+/* ---- commands ---- */
+
+static int add_command(struct listing *listing, char **command, int *ended)
+{
+	/* paused: it is told of streams, and nothing is recorded */
+	struct launch launch = {
+		.command = command, .session = {.output_to_stderr = true}, .paused = true};
+	int error = launch_find(command[0]), status;
+
+	if (error)
+		return launch_refuse(command[0], error);
+	listen(listing, command[0]);
+	launch_make_id(&launch);
+	status = session_prepare_programs(&launch.session, launch.id);
+	if (!status)
+		status = collect_start(&launch, (struct rtl_collector_options){
+							.kind = RTL_COLLECT,
+							.subscribers = "",
+							.own = &subscriber,
+						});
+	if (status)
+		goto out;
+	error = launch_collected(&launch, "list", ended);
+	if (error)
+		status = launch_refuse(command[0], error);
+	launch_report_left(&launch);
+out:
+	launch_fini(&launch);
+	return status;
+}
+
+static int add_command_streams(struct listing *listing, int *ended)
+{
+	const size_t before = listing->count;
+	const int status = add_command(listing, listing->operands.command, ended);
+
+	if (status || listing->count > before)
 		return status;
 	return cli_failed("%s registered no stream: it does so through librtl or <rtl/stub.h>, or, "
 			  "if it uses a GPU, when it initialises the HSA runtime",
 			  listing->operands.command[0]);
 }
 
+/* ---- the command ---- */
+
 static int list(struct listing *listing, int *ended)
 {
-	const struct stream_sink sink = {add, &listing->print};
-	int status = CLI_OK;
+	int status = view_begin(&listing->view, listing->as_json), error;
 
-	stream_print_begin(&listing->print);
+	if (status)
+		return status;
+	json_object(&listing->view.json, NULL);
+	json_array(&listing->view.json, "streams");
 	if (!listing->operands.count && !listing->operands.command)
-		status = streams_of_rtl(&sink);
+		status = add_rtl(listing);
 	for (size_t i = 0; i < listing->operands.count; i++) {
-		int error = streams_of_path(listing->operands.list[i], &sink);
+		error = add_path(listing, listing->operands.list[i]);
 		status = error ? error : status;
 	}
 	if (listing->operands.command) {
-		int error = list_command(listing, &sink, ended);
+		error = add_command_streams(listing, ended);
 		status = error ? error : status;
 	}
-	stream_print_end(&listing->print);
-	int error = cli_finish_output();
+	json_end(&listing->view.json);
+	json_end(&listing->view.json);
+	error = view_end(&listing->view, list_streams_sql);
 	return status ? status : error;
 }
+
+static const struct cli_option options[] = {
+	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
+};
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {

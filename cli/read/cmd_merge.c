@@ -1,11 +1,295 @@
 /* SPDX-License-Identifier: MIT */
-/* rtl merge: several traces in one. */
-#include <stddef.h>
-#include <stdint.h>
+/*
+ * rtl merge: traces of several processes, ranks or hosts in one database: their sources feed one subscriber that
+ * writes it. Of another host a copy is read, in which pids and numbers of GPUs got the stride that rocpd_metadata
+ * names, by which RPD's views napi and nop tell nodes apart, and times were moved by what the clocks of the hosts
+ * differ. GPUs are the same if their UUIDs are.
+ */
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "database.h"
-#include "merge.h"
+#include "embed.h"
+#include "part.h"
+
+EMBED(merge_sql, RTL_CLI "/read/merge.sql");
+extern const char merge_sql[];
+
+struct merge {
+	sqlite3 *
+		db; /* in memory: what is known of the inputs before; i: the one at hand; o: the output */
+	const char *input;
+	const char *output; /* while it is made */
+	char **traces; /* what is read: inputs, or copies beside the output; each to be freed */
+	size_t count;
+	bool has_rtl;
+};
+
+/* ---- SQL ---- */
+
+static int fail(const struct merge *merge)
+{
+	cli_error("%s: %s", merge->input, sqlite3_errmsg(merge->db));
+	return -1;
+}
+
+static int run_sql(const struct merge *merge, const char *sql)
+{
+	return sqlite3_exec(merge->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(merge);
+}
+
+static int run_format(const struct merge *merge, const char *format, ...)
+{
+	va_list arguments;
+	char *sql;
+	int rc;
+
+	va_start(arguments, format);
+	sql = sqlite3_vmprintf(format, arguments);
+	va_end(arguments);
+	if (!sql) {
+		cli_error("out of memory");
+		return -1;
+	}
+	rc = run_sql(merge, sql);
+	sqlite3_free(sql);
+	return rc;
+}
+
+/* The one value that a query answers with, "" for none; to be freed. NULL: after a line. */
+static char *ask(const struct merge *merge, const char *sql)
+{
+	sqlite3_stmt *statement;
+	const char *text = NULL;
+	char *value;
+	int rc;
+
+	if (sqlite3_prepare_v2(merge->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+		fail(merge);
+		return NULL;
+	}
+	rc = sqlite3_step(statement);
+	if (rc == SQLITE_ROW)
+		text = (const char *)sqlite3_column_text(statement, 0);
+	value = rc == SQLITE_ROW || rc == SQLITE_DONE ? strdup(text ? text : "") : NULL;
+	if (!value)
+		fail(merge);
+	sqlite3_finalize(statement);
+	return value;
+}
+
+/* Whether the answer is 1; -1 after a line. */
+static int is_so(const struct merge *merge, const char *sql)
+{
+	char *answer = ask(merge, sql);
+	const int so = answer ? !strcmp(answer, "1") : -1;
+
+	free(answer);
+	return so;
+}
+
+/* What stands behind "-- @NAME" in merge.sql, and more. */
+static const char *section(const char *name)
+{
+	const char *at = merge_sql;
+
+	while ((at = strstr(at, "-- @") + 4) && strncmp(at, name, strlen(name)) != 0)
+		;
+	return strchr(at, '\n') + 1;
+}
+
+/* Runs it, up to the next section. */
+static int run_section(const struct merge *merge, const char *name)
+{
+	const char *sql = section(name), *end = strstr(sql, "-- @");
+
+	return run_format(merge, "%.*s", end ? (int)(end - sql) : -1, sql);
+}
+
+/* ---- moving an input: a copy of it is changed ---- */
+
+static int copy_database(const struct merge *merge, const char *to)
+{
+	sqlite3 *db = NULL;
+	sqlite3_backup *copy = NULL;
+	int rc = -1;
+
+	if (sqlite3_open(to, &db) == SQLITE_OK &&
+	    sqlite3_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL,
+			 NULL) == SQLITE_OK)
+		copy = sqlite3_backup_init(db, "main", merge->db, "i");
+	if (copy) {
+		sqlite3_backup_step(copy, -1);
+		rc = sqlite3_backup_finish(copy);
+	}
+	if (rc)
+		cli_error("%s: %s", to, sqlite3_errmsg(db));
+	sqlite3_close(db);
+	return rc;
+}
+
+static int move_input(struct merge *merge, size_t number)
+{
+	char *path, *sql;
+	int rc;
+
+	if (asprintf(&path, "%s.%zu", merge->output, number) < 0) {
+		cli_error("out of memory");
+		return -1;
+	}
+	unlink(path); /* what one that was killed has left */
+	free(merge->traces[number]);
+	merge->traces[number] = path;
+	if (copy_database(merge, path) || run_sql(merge, "DETACH i") ||
+	    run_format(merge, "ATTACH %Q AS i; PRAGMA i.journal_mode = OFF", path) ||
+	    !(sql = ask(merge, section("list"))))
+		return -1;
+	rc = run_section(merge, "same") || run_sql(merge, sql) || run_section(merge, "move");
+	free(sql);
+	return rc ? -1 : 0;
+}
+
+/* ---- one input ---- */
+
+static int refuse(const struct merge *merge, const char *why)
+{
+	cli_error("%s: %s", merge->input, why);
+	return -1;
+}
+
+static int check(const struct merge *merge)
+{
+	char *why = ask(merge, section("check"));
+	const int rc = !why ? -1 : *why ? refuse(merge, why) : 0;
+
+	free(why);
+	return rc;
+}
+
+static int look_at(struct merge *merge, size_t number)
+{
+	const int has_rtl =
+		is_so(merge, "SELECT count(*) FROM i.sqlite_master WHERE name = 'rtl_process'");
+	int moves;
+
+	if (has_rtl < 0)
+		return -1;
+	if (!number)
+		merge->has_rtl = has_rtl;
+	if (merge->has_rtl != (bool)has_rtl)
+		return refuse(merge, merge->has_rtl
+					     ? "written by RPD, the first trace by rtl: merge"
+					       " those of one kind"
+					     : "written by rtl, the first trace by RPD: merge"
+					       " those of one kind");
+	if (!has_rtl)
+		return 0;
+	if (number && check(merge))
+		return -1;
+	if (run_section(merge, number ? "other" : "first"))
+		return -1;
+	moves = is_so(merge, "SELECT node OR shift FROM move");
+	if (moves < 0 || (moves && move_input(merge, number)))
+		return -1;
+	return run_section(merge, "rest");
+}
+
+static int add_input(struct merge *merge, size_t number, const char *path)
+{
+	merge->input = path;
+	merge->traces[number] = strdup(path);
+	if (!merge->traces[number]) {
+		cli_error("out of memory");
+		return -1;
+	}
+	merge->count = number + 1;
+	return run_format(merge, "ATTACH %Q AS i", path) || look_at(merge, number) ||
+			       run_sql(merge, "DETACH i")
+		       ? -1
+		       : 0;
+}
+
+/* ---- the output ---- */
+
+static int write_facts(struct merge *merge)
+{
+	merge->input = merge->output;
+	if (run_format(merge, "ATTACH %Q AS o", merge->output))
+		return -1;
+	for (size_t i = 0; i < merge->count; i++) {
+		merge->input = merge->traces[i];
+		if (run_format(merge, "ATTACH %Q AS i", merge->input) ||
+		    run_section(merge, i ? "join" : "take") || run_section(merge, "add") ||
+		    run_sql(merge, "DETACH i"))
+			return -1;
+	}
+	return 0;
+}
+
+static int write_output(struct merge *merge, char *const *inputs, size_t count)
+{
+	char *list;
+	int status;
+
+	if (run_section(merge, "make") ||
+	    run_format(merge, "INSERT INTO known_fact VALUES ('output', %Q)", merge->output))
+		return CLI_FAILED;
+	for (size_t i = 0; i < count; i++)
+		if (add_input(merge, i, inputs[i]))
+			return CLI_FAILED;
+	list = ask(merge, section("subscriber"));
+	status = list ? collect_set_properties(NULL, NULL) : CLI_FAILED;
+	if (!status)
+		status = collect_feed(merge->traces, merge->count, NULL, list, NULL);
+	free(list);
+	return !status && merge->has_rtl && write_facts(merge) ? CLI_FAILED : status;
+}
+
+/* CLI_OK: it is a trace that can be merged. */
+static int check_trace(const char *path, bool unfinished)
+{
+	struct database *database = database_open(path, false);
+	const int status = database ? database_refuse_unfinished(database, unfinished) : CLI_FAILED;
+
+	database_close(database);
+	return status;
+}
+
+static int merge_traces(const char *output, char *const *inputs, size_t count, bool unfinished)
+{
+	struct merge merge = {.traces = calloc(count, sizeof(*merge.traces))};
+	struct part part;
+	int status = merge.traces ? CLI_OK : cli_failed("out of memory");
+
+	for (size_t i = 0; !status && i < count; i++)
+		status = check_trace(inputs[i], unfinished);
+	if (!status)
+		status = part_begin(&part, output);
+	if (!status) {
+		merge.output = part.path;
+		merge.input = output;
+		status = sqlite3_open(":memory:", &merge.db) == SQLITE_OK
+				 ? write_output(&merge, inputs, count)
+				 : cli_failed("out of memory");
+		sqlite3_close(merge.db);
+		for (size_t i = 0; i < merge.count; i++) {
+			if (strcmp(merge.traces[i], inputs[i]) != 0)
+				unlink(merge.traces[i]);
+			free(merge.traces[i]);
+		}
+		status = part_end(&part, status);
+	}
+	free(merge.traces);
+	return status;
+}
+
+/* ---- the command ---- */
 
 struct request {
 	struct cli_operands files;

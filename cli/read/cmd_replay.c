@@ -119,8 +119,6 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		cli_error("trace: %s", outputs_shown(&session->outputs, session->database));
 	for (size_t i = 0; !status && i < session->timeline_count; i++)
 		cli_error("trace: %s", session->timelines[i]);
-	if (!status)
-		session_say_files(session);
 	session_fini(session);
 	free(output);
 	return status;

@@ -53,7 +53,7 @@ static void report(const struct launch *launch, const char *output)
 {
 	struct ending ending;
 
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, NULL, NULL);
 	if (launch->collect.kept) {
 		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
 			  "that is possible",
@@ -78,17 +78,8 @@ static void report(const struct launch *launch, const char *output)
 static int record_command(struct record *record, const char *output)
 {
 	struct launch *launch = &record->launch;
-	struct session *session = &launch->session;
-	int status, error;
+	int status = launch_prepare(launch, false, true), error;
 
-	session->default_mode = RTL_TRACE_MODE;
-	status = session_prepare_mode(session);
-	if (!status)
-		status = selection_prepare(&launch->selection, session, false);
-	if (!status)
-		status = session_prepare_counters(session);
-	if (!status)
-		status = session_prepare_programs(session, launch->id);
 	if (status)
 		return status;
 	error = launch_find(launch->command[0]);

@@ -23,9 +23,9 @@
 #include "collect.h"
 #include "convert.h"
 #include "database.h"
+#include "folders.h"
 #include "look.h"
 #include "notes.h"
-#include "running.h"
 #include "session.h"
 
 #define PLACES_MOST  OUTPUTS_MOST
@@ -37,6 +37,7 @@
 struct place {
 	char *target; /* the folder that they go to, with a slash */
 	char *made;   /* ours, in it */
+	char *name;   /* of an output, in that */
 };
 
 struct request {
@@ -44,8 +45,6 @@ struct request {
 	struct session session;
 	struct place places[PLACES_MOST];
 	size_t place_count;
-	char *names[PLACES_MOST]; /* in them */
-	size_t name_count;
 };
 
 static const struct cli_option options[] = {
@@ -120,15 +119,12 @@ static void hold(const char *made)
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 }
 
-static struct place *find_place(struct request *request, const char *target)
+/* For an output that goes to that folder. CLI_OK, or CLI_FAILED after a line. */
+static int make_place(struct request *request, const char *target)
 {
-	struct place *place;
+	struct place *place = &request->places[request->place_count];
 
-	for (size_t i = 0; i < request->place_count; i++)
-		if (!strcmp(request->places[i].target, target))
-			return &request->places[i];
 	remove_leftovers(target);
-	place = &request->places[request->place_count];
 	*place = (struct place){.target = strdup(target)};
 	if (!place->target || asprintf(&place->made, "%s" PLACE_PREFIX "XXXXXX", target) < 0) {
 		place->made = NULL;
@@ -139,33 +135,31 @@ static struct place *find_place(struct request *request, const char *target)
 	} else {
 		hold(place->made);
 		request->place_count++;
-		return place;
+		return CLI_OK;
 	}
 	free(place->target);
 	free(place->made);
-	return NULL;
+	return CLI_FAILED;
 }
 
 /* The output's name there. */
 static int redirect(struct request *request, const char **name)
 {
 	const char *slash = strrchr(*name, '/'), *base = slash ? slash + 1 : *name;
-	char target[PATH_MAX], **made = &request->names[request->name_count];
-	struct place *place;
+	struct place *place = &request->places[request->place_count];
+	char target[PATH_MAX];
 
 	if (slash - *name >= (ptrdiff_t)sizeof(target) - 1)
 		return cli_usage("snapshot: %s: the name is too long", *name);
 	snprintf(target, sizeof(target), "%.*s", slash ? (int)(slash - *name) + 1 : 2,
 		 slash ? *name : "./");
-	place = find_place(request, target);
-	if (!place)
+	if (make_place(request, target))
 		return CLI_FAILED;
-	if (asprintf(made, "%s/%s", place->made, base) < 0) {
-		*made = NULL;
+	if (asprintf(&place->name, "%s/%s", place->made, base) < 0) {
+		place->name = NULL;
 		return cli_failed("out of memory");
 	}
-	request->name_count++;
-	*name = *made;
+	*name = place->name;
 	return CLI_OK;
 }
 
@@ -237,6 +231,7 @@ static void remove_place(struct place *place)
 	remove_made(place->made);
 	free(place->target);
 	free(place->made);
+	free(place->name);
 }
 
 /* ---- */
@@ -365,8 +360,6 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		status = take(&request, &running);
 	free(running.folder);
 	session_fini(&request.session);
-	for (size_t i = 0; i < request.name_count; i++)
-		free(request.names[i]);
 	return status;
 }
 

@@ -6,7 +6,7 @@
 #include <rtl/collector.h>
 
 #include "cli.h"
-#include "running.h"
+#include "folders.h"
 
 static int set_paused(const char *verb, const struct running *running, bool paused)
 {

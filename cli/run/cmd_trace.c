@@ -54,22 +54,12 @@ static int be_strict(struct session *session)
 static int prepare(struct trace *trace)
 {
 	struct session *session = &trace->launch.session;
-	int status;
+	int status = launch_prepare(&trace->launch, trace->in_process, false);
 
-	session->default_mode = RTL_TRACE_MODE;
-	status = session_prepare_mode(session);
-	if (!status)
-		status = selection_prepare(&trace->launch.selection, session, trace->in_process);
-	if (!status)
-		status = session_prepare_counters(session);
-	if (!status)
-		status = session_prepare_subscribers(session);
 	if (!status && (trace->in_process || trace->launch.selection.last))
 		status = check_replaced(session->database);
 	if (!status && trace->launch.selection.limit && !trace->launch.selection.last)
 		status = cli_usage("trace: --limit needs --last: it bounds the flight recorder");
-	if (!status)
-		status = session_prepare_programs(session, trace->launch.id);
 	if (!status && trace->strict)
 		status = be_strict(session);
 	if (!status && trace->in_process)

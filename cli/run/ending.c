@@ -7,87 +7,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rtl/events.h>
-
 #include "cli.h"
 #include "database.h"
 #include "launch.h"
 
 /* ---- what is known ---- */
 
-#define STREAMS "('" RTL_STREAM_HSA "', '" RTL_STREAM_HSA_COPY "')"
-
-struct losses {
-	struct ending *ending;
-	FILE *causes;
-};
-
-/* cause, how many */
-static void add_loss(void *user, const char *const *row)
+/* Of what tells of kernels and GPUs all counts as operations, so less is said, unless there is a trace. */
+static void look_into(struct ending *ending, const struct run_ledger *ledger,
+		      struct database *database)
 {
-	struct losses *losses = user;
-
-	if (!row[0] || !row[1])
-		return;
-	fprintf(losses->causes, "%s%s: %s", ftell(losses->causes) ? ", " : "", row[0], row[1]);
-	if (!strcmp(row[0], RTL_CAUSE_UNDER_WAY))
-		losses->ending->cut_off += strtoull(row[1], NULL, 10);
-}
-
-/* how many in all, how many lost */
-static void add_ledger(void *user, const char *const *row)
-{
-	struct ending *ending = user;
-
-	ending->used_gpu = row[0] && strtoull(row[0], NULL, 10) > 0;
-	ending->lost = row[1] ? strtoull(row[1], NULL, 10) : 0;
-}
-
-/* how many of a GPU, how many in all: these count where nothing is there at all */
-static void add_left_out(void *user, const char *const *row)
-{
-	struct ending *ending = user;
-	const char *count = ending->something || (row[0] && *row[0] != '0') ? row[0] : row[1];
-
-	ending->not_selected = count ? strtoull(count, NULL, 10) : 0;
-}
-
-static void look_into(struct ending *ending, struct database *database)
-{
-	struct losses losses = {.ending = ending};
-	const int64_t operations = database_operations(database);
-	size_t size;
+	const int64_t operations = database ? database_operations(database) : 0;
 
 	ending->has_trace = true;
-	ending->operations = operations > 0 ? (uint64_t)operations : 0;
-	ending->something = operations > 0 || database_events(database) > 0;
-	database_query(database,
-		       "SELECT sum(published + missed), sum(discarded + abandoned + missed) "
-		       "FROM rtl_ledger WHERE stream IN " STREAMS,
-		       add_ledger, ending);
-	database_query(database,
-		       "SELECT sum(count) FILTER (WHERE stream IN " STREAMS
-		       "), sum(count) FROM rtl_left_out",
-		       add_left_out, ending);
-	losses.causes = open_memstream(&ending->causes, &size);
-	if (!losses.causes)
-		return;
-	database_query(database,
-		       "SELECT cause, sum(count) FROM rtl_loss WHERE stream IN " STREAMS
-		       " GROUP BY cause ORDER BY 2 DESC, 1",
-		       add_loss, &losses);
-	if (fclose(losses.causes))
-		ending->causes = NULL;
-}
-
-/* The same of a run without a trace that can be asked. What tells of kernels and GPUs counts as
- * operations, so less is said. */
-static void look_into_ledger(struct ending *ending, const struct run_ledger *ledger)
-{
-	ending->has_trace = true;
-	ending->of_subscribers = true;
-	ending->operations = ledger->gpu_delivered;
-	ending->something = ledger->delivered > 0;
+	ending->of_subscribers = !database;
+	ending->operations = !database        ? ledger->gpu_delivered
+			     : operations > 0 ? (uint64_t)operations
+					      : 0;
+	ending->something = operations > 0 || ledger->delivered > 0;
 	ending->used_gpu = ledger->gpu_published > 0;
 	ending->lost = ledger->gpu_lost;
 	ending->cut_off = ledger->gpu_cut_off;
@@ -96,7 +33,8 @@ static void look_into_ledger(struct ending *ending, const struct run_ledger *led
 		ending->something || ledger->gpu_left_out ? ledger->gpu_left_out : ledger->left_out;
 }
 
-void ending_init(struct ending *ending, const struct launch *launch, struct database *database)
+void ending_init(struct ending *ending, const struct launch *launch,
+		 const struct run_ledger *ledger, struct database *database)
 {
 	const char *patterns = getenv("RTL_STREAMS");
 
@@ -111,10 +49,8 @@ void ending_init(struct ending *ending, const struct launch *launch, struct data
 		.left_out = patterns && *patterns ? patterns : NULL,
 		.selection = selection_words(&launch->selection),
 	};
-	if (database)
-		look_into(ending, database);
-	else if (launch->collect.met && launch->collect.ledger.known)
-		look_into_ledger(ending, &launch->collect.ledger);
+	if (ledger)
+		look_into(ending, ledger, database);
 }
 
 void ending_fini(struct ending *ending)

@@ -11,6 +11,7 @@
 
 struct database;
 struct launch;
+struct run_ledger;
 
 struct ending {
 	bool collected;        /* rtl hosted the subscribers; else met to paused are not known */
@@ -34,8 +35,9 @@ struct ending {
 	char *causes;          /* of the lost: "CAUSE: N, CAUSE: N" */
 };
 
-/** `database`: the trace of that run; NULL: there is none. */
-void ending_init(struct ending *ending, const struct launch *launch, struct database *database);
+/** What is known of that run's events, NULL: nothing; and its trace, NULL: there is none that can be asked. */
+void ending_init(struct ending *ending, const struct launch *launch,
+		 const struct run_ledger *ledger, struct database *database);
 void ending_fini(struct ending *ending);
 
 /** Whether there is nothing of a GPU, where there could be, or nothing at all. */

@@ -2,7 +2,6 @@
 /* See trace_report.h. */
 #include "trace_report.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "database.h"
 #include "ending.h"
 #include "folders.h"
+#include "look.h"
 #include "summary.h"
 #include "trace_summary.h"
 
@@ -85,7 +85,7 @@ static void report_nothing(const struct launch *launch)
 {
 	struct ending ending;
 
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, NULL, NULL);
 	ending_say(&ending);
 	ending_fini(&ending);
 	launch_report_no_rocm(launch);
@@ -120,41 +120,29 @@ static bool is_another(const char *path, void *user)
 	return false;
 }
 
-/* Whether a file name is that of the output with `-PID` or `-PID-N` before its suffix. */
-static bool is_sibling(const char *name, const char *output)
-{
-	const char *dot = strrchr(output, '.');
-	size_t stem = dot && dot != output ? (size_t)(dot - output) : strlen(output);
-	size_t digits;
-
-	if (strncmp(name, output, stem) != 0 || name[stem] != '-')
-		return false;
-	digits = strspn(name + stem, "-0123456789");
-	return digits > 1 && !strcmp(name + stem + digits, output + stem);
-}
-
-/* The first file of the output's folder whose name is like it and for which `is_it` says so; NULL:
- * none. To be freed. */
+/* The first file whose name is that of the output with `-PID` or `-PID-N` before its suffix, and for which `is_it`
+ * says so; NULL: none. To be freed. */
 static char *find_beside(const char *path, bool (*is_it)(const char *path, void *user), void *user)
 {
-	const char *output = strrchr(path, '/') + 1;
-	char *folder = strndup(path, (size_t)(output - path)), *other, *found = NULL;
-	struct dirent **entries;
-	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
+	const char *base = strrchr(path, '/') + 1, *dot = strrchr(base, '.');
+	const char *suffix = dot && dot != base ? dot : path + strlen(path);
+	char *glob = NULL, *found;
+	size_t size;
+	FILE *out = open_memstream(&glob, &size);
 
-	for (int i = 0; i < count; i++) {
-		if (!found && is_sibling(entries[i]->d_name, output) &&
-		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
-			if (is_it(other, user))
-				found = other;
-			else
-				free(other);
-		}
-		free(entries[i]);
+	for (const char *at = path; out && *at; at++) {
+		if (at == suffix)
+			fputs("-[0-9]*", out);
+		if (strchr("*?[\\", *at))
+			fputc('\\', out);
+		fputc(*at, out);
 	}
-	if (count >= 0)
-		free(entries);
-	free(folder);
+	if (out && !*suffix)
+		fputs("-[0-9]*", out);
+	if (!out || fclose(out))
+		return NULL;
+	found = session_find_file(glob, is_it, user);
+	free(glob);
 	return found;
 }
 
@@ -166,7 +154,7 @@ static bool has_database(struct launch *launch)
 	char **path = &launch->session.database, *other;
 
 	if (!*path) {
-		*path = session_find_output(&launch->session, is_trace, &search);
+		*path = session_find_file(launch->session.database_glob, is_trace, &search);
 	} else if (!is_trace(*path, &search) && (other = find_beside(*path, is_trace, &search))) {
 		free(*path);
 		*path = other;
@@ -250,8 +238,8 @@ static void report_trace(const struct launch *launch, struct database *database,
 	struct ending ending;
 	bool said;
 
-	ending_init(&ending, launch, database);
 	run_ledger_read(&ledger, database);
+	ending_init(&ending, launch, &ledger, database);
 	/* what was lost is said even where nothing else came of it */
 	said = !writer && is_worth_a_word(&ending, launch, &ledger);
 	if (writer)
@@ -283,7 +271,7 @@ static void report_ledger(const struct launch *launch)
 
 	if (!ledger->known)
 		return;
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, launch->collect.met ? ledger : NULL, NULL);
 	said = is_worth_a_word(&ending, launch, ledger) &&
 	       (launch->session.takes_operations || ending.paused_first || ending.paused_last);
 	if (said)
@@ -313,11 +301,19 @@ static void report_siblings(const struct launch *launch)
 	struct search search = {.launch = launch};
 
 	if (launch->session.database_glob)
-		free(session_find_output(&launch->session, is_another, &search));
+		free(session_find_file(launch->session.database_glob, is_another, &search));
 	else
 		free(find_beside(launch->session.database, is_another, &search));
 	if (search.others > SIBLINGS_SHOWN)
 		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
+}
+
+static bool is_timeline(const char *path, void *id)
+{
+	enum timeline_format format;
+
+	return timeline_format_of(path, &format) &&
+	       timeline_look(path, format, id, NULL) == LOOK_SESSION;
 }
 
 /* The timelines of this run; whether there is one of them. */
@@ -327,7 +323,8 @@ static bool report_timelines(const struct launch *launch, bool expected)
 	bool any = false;
 
 	for (size_t i = 0; i < session->timeline_count; i++) {
-		char *path = session_find_timeline(session->timelines[i], launch->id);
+		char *path = session_find_file(session->timelines[i], is_timeline,
+					       (void *)(uintptr_t)launch->id);
 
 		any |= path != NULL;
 		if (path && !launch->quiet)
@@ -353,8 +350,6 @@ void trace_report_in_process(struct launch *launch, int status)
 	} else if (launch->paused && launch->collect.paused && !launch->quiet)
 		cli_error("recording was paused when the command began and when it ended");
 	any = report_timelines(launch, false);
-	if (!launch->quiet)
-		session_say_files(&launch->session);
 	if (!database && !any && launch->session.timeline_count)
 		report_nothing(launch);
 	else if (!database && !launch->quiet)
@@ -376,8 +371,6 @@ void trace_report_collected(struct launch *launch, int status)
 		else
 			report_ledger(launch);
 		report_timelines(launch, true);
-		if (!launch->quiet)
-			session_say_files(&launch->session);
 		if (outputs_make_tables(&launch->session.outputs, launch->session.database,
 					launch->quiet))
 			outputs_say_left(&launch->session.outputs);

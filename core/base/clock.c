@@ -6,7 +6,7 @@
 
 #include <rtl/publish.h>
 
-#include "read_text.h"
+#include "files.h"
 
 enum clock_kind clock_kind = CLOCK_KIND_NS;
 #ifdef __x86_64__

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "hidden.h"
+#include "compiler.h"
 
 enum clock_kind { CLOCK_KIND_NS = 0, CLOCK_KIND_TSC = 1 };
 

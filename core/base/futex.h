@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* futex(2), shared between processes: the words live in the spool. */
+/* futex(2), shared between processes: the words live in the spool. And deadlines for other waits. */
 #ifndef RTL_CORE_FUTEX_H
 #define RTL_CORE_FUTEX_H
 
@@ -64,6 +64,20 @@ static inline bool futex_is(uint32_t *word, uint32_t value)
 
 	errno = err;
 	return is;
+}
+
+static inline struct timespec deadline_in(clockid_t clock, uint32_t timeout_ms)
+{
+	struct timespec until;
+
+	clock_gettime(clock, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	return until;
 }
 
 #endif

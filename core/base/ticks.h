@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "clock.h"
-#include "hidden.h"
+#include "compiler.h"
 
 #define TICKS_STRETCHES 256u
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blocks.h"
 #include "clock.h"
+#include "files.h"
 #include "folder.h"
 #include "futex.h"
 #include "guard.h"
-#include "host_impl.h"
+#include "hash.h"
+#include "host.h"
 #include "log.h"
+#include "plugin_impl.h"
 #include "recorder.h"
 #include "session_page.h"
 #include "spool_writer.h"
@@ -35,13 +36,11 @@
 #define LAST_PASSES 1000
 /* Longest sleep where nobody can ring. */
 #define CUT_OFF_MS 10u
-#define NAME_LISTS 1024u
 
-struct name {
-	struct name *next; /* of its list */
-	bool bad;          /* could not be opened: tried again until the end */
-	bool refused;      /* nor at the end: its files stay */
-	char text[];
+/* A spool that has been seen. */
+struct spool_state {
+	bool bad;     /* could not be opened: tried again until the end */
+	bool refused; /* nor at the end: its files stay */
 };
 
 struct rtl_collector {
@@ -52,8 +51,8 @@ struct rtl_collector {
 	char *folder;
 	struct session_page *page; /* if the folder is ours */
 	int lock_fd;
-	struct name *names[NAME_LISTS]; /* spools that have been seen */
-	uint32_t opened;                /* since those that have ended were let go of */
+	struct table spools; /* struct spool_state by the hash of their paths */
+	uint32_t opened;     /* since those that have ended were let go of */
 	uint64_t probed_ns;
 	struct periods periods;
 	uint64_t start_ns; /* theirs */
@@ -68,18 +67,6 @@ struct rtl_collector {
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
 };
-
-__attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
-						      const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (size)
-		vsnprintf(message, size, format, args);
-	va_end(args);
-	return err;
-}
 
 /* ---- the folder */
 
@@ -135,7 +122,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 }
 
 static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
-		       char *message, size_t size)
+		       const struct message *message)
 {
 	const char *base = o->folder;
 	int err;
@@ -144,47 +131,48 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 		base = spool_default_folder();
 	if (asprintf(&c->folder, "%s/" SESSION_PREFIX "%d-XXXXXX", base, (int)getpid()) < 0) {
 		c->folder = NULL;
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	}
 	if (!mkdtemp(c->folder)) {
 		err = errno;
 		free(c->folder);
 		c->folder = NULL;
-		return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			    "cannot make a folder for the spools in %s: %s; name another one with "
-			    "RTL_SPOOL",
-			    base, strerror(err));
+		return message_fail(
+			message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+			"cannot make a folder for the spools in %s: %s; name another one with "
+			"RTL_SPOOL",
+			base, strerror(err));
 	}
 	if (!make_page(c, o->paused))
 		return 0;
 	err = errno;
-	return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-		    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
-		    strerror(err));
+	return message_fail(message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+			    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
+			    strerror(err));
 }
 
 static int take_folder(struct rtl_collector *c, const char *folder, const char *input,
-		       char *message, size_t size)
+		       const struct message *message)
 {
 	struct stat st;
 	DIR *dir;
 
 	if (!folder || stat(folder, &st))
-		return fail(message, size, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
-			    folder ? strerror(errno) : "name one");
+		return message_fail(message, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
+				    folder ? strerror(errno) : "name one");
 	c->is_fed = c->kind == RTL_REPLAY && (input || !S_ISDIR(st.st_mode));
 	if (!c->is_fed && !S_ISDIR(st.st_mode))
-		return fail(message, size, RTL_EFORMAT,
-			    "%s is not a folder: give that of a recording", folder);
+		return message_fail(message, RTL_EFORMAT,
+				    "%s is not a folder: give that of a recording", folder);
 	c->folder = strdup(folder);
 	if (!c->folder)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	if (c->is_fed)
 		return 0;
 	dir = opendir(folder);
 	if (!dir)
-		return fail(message, size, RTL_EIO, "%s cannot be read: %s", folder,
-			    strerror(errno));
+		return message_fail(message, RTL_EIO, "%s cannot be read: %s", folder,
+				    strerror(errno));
 	closedir(dir);
 	return 0;
 }
@@ -273,22 +261,23 @@ static void note_death(struct rtl_collector *c)
 }
 
 /* A recovery must be the only one that delivers what is there. */
-static int claim_folder(struct rtl_collector *c, char *message, size_t size)
+static int claim_folder(struct rtl_collector *c, const struct message *message)
 {
 	struct rtl_folder found = {.struct_size = sizeof(found)};
 
 	if (owns_folder(c) || only_reads(c))
 		return 0;
 	if (!rtl_folder_look(c->folder, &found) && found.in_use)
-		return fail(message, size, RTL_EBUSY,
-			    "%s: process %d is still at work there, and completes its output "
-			    "itself",
-			    c->folder, found.pid);
+		return message_fail(
+			message, RTL_EBUSY,
+			"%s: process %d is still at work there, and completes its output "
+			"itself",
+			c->folder, found.pid);
 	c->lock_fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->lock_fd < 0 || !flock(c->lock_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0; /* without a lock where there are none */
-	return fail(message, size, RTL_EBUSY, "%s: another process recovers it just now",
-		    c->folder);
+	return message_fail(message, RTL_EBUSY, "%s: another process recovers it just now",
+			    c->folder);
 }
 
 /* Processes find out of their folder what is wanted of the streams that are expected. */
@@ -301,7 +290,7 @@ static void offer_streams(struct rtl_collector *c, const struct rtl_collector_op
 }
 
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
-			  char *message, size_t size)
+			  const struct message *message)
 {
 	int err = RTL_ENOMEM;
 
@@ -312,17 +301,17 @@ static int start_recorder(struct rtl_collector *c, const struct rtl_collector_op
 	if (c->recording)
 		err = recorder_create(c->recording, o->limit_bytes, o->last_ns, &c->recorder);
 	if (err)
-		return fail(message, size, err, "cannot write a recording to %s: %s",
-			    c->recording ? c->recording : "memory", strerror(errno));
+		return message_fail(message, err, "cannot write a recording to %s: %s",
+				    c->recording ? c->recording : "memory", strerror(errno));
 	c->host = host_create_recording(o->keep_repeated);
 	if (!c->host)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	offer_streams(c, o);
 	return 0;
 }
 
 static int start_subscribers(struct rtl_collector *c, const struct rtl_collector_options *o,
-			     char *message, size_t size)
+			     const struct message *message)
 {
 	static const char *const where[] = {
 		[RTL_COLLECT] = "collector",
@@ -334,7 +323,7 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 
 	c->host = host_create(o->own, o->subscribers, where[c->kind], &failed);
 	if (!c->host || failed)
-		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
+		return message_fail(message, RTL_EPLUGIN, "a subscriber could not be started");
 	c->host->counting = c->kind == RTL_INSPECT;
 	offer_streams(c, o);
 	return 0;
@@ -351,6 +340,7 @@ static bool makes_sense(const struct rtl_collector_options *o)
 int rtl_collector_create(const struct rtl_collector_options *options, struct rtl_collector **out,
 			 char *message, size_t size)
 {
+	const struct message line = {message, size};
 	struct rtl_collector_options o = {0};
 	struct rtl_collector *c;
 	int err;
@@ -359,10 +349,10 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 		memcpy(&o, options,
 		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	if (!options || !out || !makes_sense(&o))
-		return fail(message, size, RTL_EINVAL, "a collector needs options");
+		return message_fail(&line, RTL_EINVAL, "a collector needs options");
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(&line, RTL_ENOMEM, "out of memory");
 	c->kind = o.kind;
 	c->progress = o.progress;
 	c->progress_user = o.progress_user;
@@ -371,13 +361,11 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
-	err = owns_folder(c) ? make_folder(c, &o, message, size)
-			     : take_folder(c, o.folder, o.input, message, size);
+	err = owns_folder(c) ? make_folder(c, &o, &line) : take_folder(c, o.folder, o.input, &line);
 	if (!err)
-		err = claim_folder(c, message, size);
+		err = claim_folder(c, &line);
 	if (!err)
-		err = is_record(c) ? start_recorder(c, &o, message, size)
-				   : start_subscribers(c, &o, message, size);
+		err = is_record(c) ? start_recorder(c, &o, &line) : start_subscribers(c, &o, &line);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
 	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)
@@ -429,34 +417,22 @@ const char *rtl_collector_folder(const struct rtl_collector *c)
 
 /* ---- processes */
 
-static struct name **list_of(struct rtl_collector *c, const char *text)
+static uint64_t key_of(const char *path)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return &c->names[hash % NAME_LISTS];
+	return hash_finish(hash_bytes(0, path, strlen(path)));
 }
 
-static struct name *find_name(struct rtl_collector *c, const char *text)
+static struct spool_state *find_or_add_spool(struct rtl_collector *c, const char *path)
 {
-	struct name *name = *list_of(c, text);
+	struct spool_state *spool = table_find(&c->spools, key_of(path));
 
-	while (name && strcmp(name->text, text) != 0)
-		name = name->next;
-	return name;
-}
-
-static struct name *find_or_add_name(struct rtl_collector *c, const char *text)
-{
-	struct name *name = find_name(c, text), **list = list_of(c, text);
-
-	if (name || !(name = calloc(1, sizeof(*name) + strlen(text) + 1)))
-		return name;
-	strcpy(name->text, text);
-	name->bad = true;
-	name->next = *list;
-	return *list = name;
+	if (spool || !(spool = calloc(1, sizeof(*spool))))
+		return spool;
+	spool->bad = true;
+	if (!table_insert(&c->spools, key_of(path), spool))
+		return spool;
+	free(spool);
+	return NULL;
 }
 
 /* No link to one. */
@@ -470,11 +446,11 @@ static bool is_folder(const char *path)
 /* Opens a spool that has not been opened yet. */
 static void meet(struct rtl_collector *c, const char *path, int flags)
 {
-	struct name *name = find_or_add_name(c, path);
+	struct spool_state *spool = find_or_add_spool(c, path);
 	const char *why = "";
 	int err;
 
-	if (!name || !name->bad)
+	if (!spool || !spool->bad)
 		return;
 	if (!folder_has(path, "control", flags)) {
 		if (c->finishing && c->kind == RTL_REPLAY && is_folder(path) &&
@@ -491,11 +467,11 @@ static void meet(struct rtl_collector *c, const char *path, int flags)
 			     : only_reads(c) ? SPOOL_READ
 					     : SPOOL_RECOVER,
 			     &why);
-	name->bad = err != 0;
+	spool->bad = err != 0;
 	c->opened += !err;
-	name->refused = err && c->finishing;
-	c->unread |= name->refused;
-	if (name->refused)
+	spool->refused = err && c->finishing;
+	c->unread |= spool->refused;
+	if (spool->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
 }
@@ -535,10 +511,10 @@ static bool drain(struct rtl_collector *c, bool all)
 static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
-	host_set_last(c->host, true);
+	c->host->last = true;
 	drain(c, false);
 	end_gone(c, false, true);
-	host_set_last(c->host, false);
+	c->host->last = false;
 }
 
 /* Somebody has removed the folder: what is mapped goes on. */
@@ -634,9 +610,9 @@ static void remove_leftovers(const struct rtl_collector *c)
 /* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
 static bool was_met(struct rtl_collector *c, const char *path)
 {
-	const struct name *name = find_name(c, path);
+	const struct spool_state *spool = table_find(&c->spools, key_of(path));
 
-	return name && (!name->bad || name->refused);
+	return spool && (!spool->bad || spool->refused);
 }
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
@@ -684,7 +660,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	int passes = LAST_PASSES;
 
 	note_seen(c);
-	host_set_last(c->host, true);
+	c->host->last = true;
 	c->finishing = true;
 	scan(c);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
@@ -694,7 +670,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	while (passes && drain(c, true)) {
 		note_seen(c);
 		tell_progress(c, false);
-		passes -= c->recorder || !host_is_interrupted(c->host);
+		passes -= c->recorder || !c->host->interrupted;
 	}
 	c->unread |= c->host->lacks | host_feeds_failed(c->host);
 	c->host->lacks = c->unread;
@@ -720,35 +696,38 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)
 {
+	const struct message line = {message, size};
 	struct session_page *page;
 	int err = session_map(folder, &page);
 
 	if (err)
-		return fail(message, size, err, "%s is not the folder of a running rtl: %s", folder,
-			    rtl_error_text(err));
+		return message_fail(&line, err, "%s is not the folder of a running rtl: %s", folder,
+				    rtl_error_text(err));
 	if (session_folder_is_alive(folder)) {
 		__atomic_store_n(&page->paused, paused, __ATOMIC_RELAXED);
 		session_ring(page);
 	} else {
-		err = fail(message, size, RTL_ENOTSUP,
-			   "the collector of %s is dead; `rtl recover %s` completes its output",
-			   folder, folder);
+		err = message_fail(
+			&line, RTL_ENOTSUP,
+			"the collector of %s is dead; `rtl recover %s` completes its output",
+			folder, folder);
 	}
 	munmap(page, sizeof(*page));
 	return err;
 }
 
+static void free_spool(void *unused, void *spool)
+{
+	(void)unused;
+	free(spool);
+}
+
 void rtl_collector_destroy(struct rtl_collector *c)
 {
-	struct name *name;
-
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < NAME_LISTS; i++)
-		while ((name = c->names[i])) {
-			c->names[i] = name->next;
-			free(name);
-		}
+	table_each(&c->spools, free_spool, NULL);
+	table_fini(&c->spools);
 	if (c->host)
 		host_destroy(c->host);
 	recorder_destroy(c->recorder);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "host_impl.h"
+#include "host.h"
 
 #define FLUSH_NS 50000000u
 /* A pass over rings that are full is interrupted after that time, for a flush. */
@@ -496,11 +496,6 @@ uint64_t host_backlog(const struct host *host)
 	return bytes;
 }
 
-bool host_is_interrupted(const struct host *host)
-{
-	return host->interrupted;
-}
-
 bool host_drain(struct host *host, uint32_t passes)
 {
 	bool something = true;
@@ -544,11 +539,6 @@ bool host_has_failed(const struct host *host)
 bool host_keeps(const struct host *host)
 {
 	return (host_has_failed(host) && strcmp(host->where, "recover") == 0) || is_kept(host);
-}
-
-void host_set_last(struct host *host, bool last)
-{
-	host->last = last;
 }
 
 static void flush_instances(struct host *host, bool now)

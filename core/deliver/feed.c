@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include <rtl/publish.h>
 #include <rtl/source.h>
 
-#include "host_impl.h"
+#include "host.h"
 #include "plugin_impl.h"
 #include "texts.h"
 
@@ -301,28 +300,15 @@ struct candidate {
 	const char *path; /* to be read */
 	void *handle;
 	const struct rtl_source *source;
-	char *why; /* what was wrong with the one that was named; a line of `size` bytes */
-	size_t size;
+	struct message why; /* what was wrong with the one that was named */
 };
-
-__attribute__((format(printf, 2, 3))) static void say(const struct candidate *c, const char *format,
-						      ...)
-{
-	va_list args;
-
-	if (!c->size)
-		return;
-	va_start(args, format);
-	vsnprintf(c->why, c->size, format, args);
-	va_end(args);
-}
 
 static void api_report(const struct rtl_source_host *api, int level, const char *text)
 {
 	struct feed *feed = feed_of(api);
 
 	if (feed->opening && level <= RTL_LEVEL_ERROR)
-		say(feed->opening, "%s", text ? text : "");
+		message_fail(&feed->opening->why, 0, "%s", text ? text : "");
 	else
 		rtl_log(level < RTL_LEVEL_ERROR ? RTL_LEVEL_ERROR : (enum rtl_level)level,
 			feed->source.name, "%s", text ? text : "");
@@ -342,18 +328,21 @@ static bool load(struct candidate *c, const char *file)
 {
 	c->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 	if (!c->handle) {
-		say(c, "source %s cannot be loaded: %s", file, dlerror());
+		message_fail(&c->why, 0, "source %s cannot be loaded: %s", file, dlerror());
 		return false;
 	}
 	c->source = dlsym(c->handle, RTL_SOURCE_SYMBOL);
 	if (!c->source)
-		say(c, "%s is no source: it does not export '" RTL_SOURCE_SYMBOL "'", file);
+		message_fail(&c->why, 0,
+			     "%s is no source: it does not export '" RTL_SOURCE_SYMBOL "'", file);
 	else if (is_sound(c->source))
 		return true;
 	else
-		say(c, "source %s is made for version %u.%u of the ABI, rtl has %u.%u; rebuild it",
-		    file, c->source->abi_version >> 16, c->source->abi_version & 0xffff,
-		    RTL_SOURCE_ABI_VERSION >> 16, RTL_SOURCE_ABI_VERSION & 0xffff);
+		message_fail(
+			&c->why, 0,
+			"source %s is made for version %u.%u of the ABI, rtl has %u.%u; rebuild it",
+			file, c->source->abi_version >> 16, c->source->abi_version & 0xffff,
+			RTL_SOURCE_ABI_VERSION >> 16, RTL_SOURCE_ABI_VERSION & 0xffff);
 	dlclose(c->handle);
 	c->handle = NULL;
 	return false;
@@ -382,17 +371,18 @@ static int find_plugin(struct candidate *c, const char *name)
 
 		if (!plugin_each_file("_src.so", try_file, &any) &&
 		    !plugin_each_file("_sub.so", try_file, &any)) {
-			say(c,
-			    "%s: no plugin reads it; `rtl list-subscribers` shows those that there "
-			    "are, and --input NAME names one",
-			    c->path);
+			message_fail(&c->why, 0,
+				     "%s: no plugin reads it; `rtl list-subscribers` shows those "
+				     "that there "
+				     "are, and --input NAME names one",
+				     c->path);
 			return RTL_ENOENT;
 		}
 		c->handle = any.handle;
 		c->source = any.source;
 		return 0;
 	}
-	err = plugin_find_file(name, &file, c->why, c->size);
+	err = plugin_find_file(name, &file, c->why.text, c->why.size);
 	if (err)
 		return err;
 	if (!load(c, file))
@@ -440,7 +430,7 @@ static struct feed *new_feed(struct host *host, const struct candidate *c)
 int host_add_feed(struct host *host, const char *plugin, const char *path, char *message,
 		  size_t size)
 {
-	struct candidate c = {.path = path, .why = message, .size = size};
+	struct candidate c = {.path = path, .why = {message, size}};
 	int err = find_plugin(&c, plugin);
 	struct feed *feed;
 
@@ -448,7 +438,7 @@ int host_add_feed(struct host *host, const char *plugin, const char *path, char 
 		return err;
 	feed = new_feed(host, &c);
 	if (!feed) {
-		say(&c, "out of memory");
+		message_fail(&c.why, 0, "out of memory");
 		return RTL_ENOMEM;
 	}
 	host_lock(host);
@@ -459,8 +449,8 @@ int host_add_feed(struct host *host, const char *plugin, const char *path, char 
 	pthread_mutex_unlock(&feed->lock);
 	host_unlock(host);
 	if (err && !feed->told)
-		say(&c, "%s cannot be read by the source %s: %s", path, feed->source.name,
-		    rtl_error_text(err));
+		message_fail(&c.why, 0, "%s cannot be read by the source %s: %s", path,
+			     feed->source.name, rtl_error_text(err));
 	feed->failed = feed->is_all =
 		err != 0; /* it goes with the host: it may have told of processes */
 	return err;

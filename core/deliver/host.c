@@ -10,11 +10,9 @@
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
-#include "deadline.h"
-#include "discard.h"
-#include "host_impl.h"
+#include "futex.h"
 #include "log.h"
-#include "stream_list.h"
+#include "selection.h"
 
 /* Passes over all processes when one has ended: others may go on and on. */
 #define LAST_PASSES 1000
@@ -494,11 +492,6 @@ bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 	return held;
 }
 
-void host_resume(struct host *host)
-{
-	host_unlock(host);
-}
-
 void host_forget(struct host *host)
 {
 	static struct host *forgotten; /* reachable: it is no leak */
@@ -520,24 +513,6 @@ void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *out)
 		host_data_unlock(host);
 	}
 	source_give_ledger(&ledger, out);
-}
-
-bool host_is_starved(const struct host *host)
-{
-	return host->source_count &&
-	       __atomic_load_n(&host->sources[0]->reader.starved, __ATOMIC_RELAXED);
-}
-
-const char *host_at_work(const struct host *host)
-{
-	const struct instance *instance = __atomic_load_n(&host->at_work, __ATOMIC_RELAXED);
-
-	return instance ? instance->name : NULL;
-}
-
-uint64_t host_progress(const struct host *host)
-{
-	return __atomic_load_n(&host->progress, __ATOMIC_RELAXED);
 }
 
 static void end_process(struct host *host, struct source *source)

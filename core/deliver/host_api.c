@@ -6,7 +6,7 @@
 
 #include <rtl/publish.h>
 
-#include "host_impl.h"
+#include "host.h"
 
 static struct instance *instance_of(const struct rtl_host *api)
 {

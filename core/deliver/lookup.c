@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lookup.h"
+#include "host.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -43,12 +43,6 @@ struct rtl_plugin {
 	struct rtl_subscriber subscriber;
 };
 
-/* Where rtl_plugin_open's caller wants to read what went wrong. */
-struct message {
-	char *text;
-	size_t size;
-};
-
 /* A place where plugins are looked for. */
 struct folder {
 	char *path;
@@ -63,22 +57,19 @@ struct folders {
 	size_t count;
 };
 
-__attribute__((format(printf, 3, 4))) static int fail(const struct message *message, int error,
-						      const char *format, ...)
+int message_fail(const struct message *message, int error, const char *format, ...)
 {
 	va_list args;
 
-	if (message->size) {
-		va_start(args, format);
-		vsnprintf(message->text, message->size, format, args);
-		va_end(args);
-	}
+	va_start(args, format);
+	vsnprintf(message->text, message->size, format, args);
+	va_end(args);
 	return error;
 }
 
 static int fail_memory(const struct message *message, const char *spec)
 {
-	return fail(message, RTL_ENOMEM, "subscriber '%s': out of memory", spec);
+	return message_fail(message, RTL_ENOMEM, "subscriber '%s': out of memory", spec);
 }
 
 /* ---- the name and its settings ---- */
@@ -118,19 +109,21 @@ static int parse_setting(struct rtl_plugin *plugin, char *text, const struct mes
 	char *value = strchr(text, '=');
 
 	if (!value || value == text)
-		return fail(message, RTL_EINVAL,
-			    "subscriber '%s': setting '%s' is not of the form key=value", name,
-			    text);
+		return message_fail(message, RTL_EINVAL,
+				    "subscriber '%s': setting '%s' is not of the form key=value",
+				    name, text);
 	*value++ = '\0';
 	if (!decode(value))
-		return fail(message, RTL_EINVAL,
-			    "subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
-			    "percent sign)",
-			    name, text, value);
+		return message_fail(
+			message, RTL_EINVAL,
+			"subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
+			"percent sign)",
+			name, text, value);
 	for (size_t i = 0; i < plugin->given_count; i++) {
 		if (!strcmp(plugin->given[i].key, text))
-			return fail(message, RTL_EINVAL,
-				    "subscriber '%s': setting '%s' is given twice", name, text);
+			return message_fail(message, RTL_EINVAL,
+					    "subscriber '%s': setting '%s' is given twice", name,
+					    text);
 	}
 	plugin->given[plugin->given_count++] = (struct given){text, value};
 	return 0;
@@ -148,14 +141,16 @@ static int parse_spec(struct rtl_plugin *plugin, const char *spec, const struct 
 	if (rest)
 		*rest++ = '\0';
 	if (!*plugin->spec)
-		return fail(message, RTL_EINVAL,
-			    "subscriber '%s': the name is empty; give the name of a library, e.g. "
-			    "libsqlite_sub.so",
-			    spec);
+		return message_fail(
+			message, RTL_EINVAL,
+			"subscriber '%s': the name is empty; give the name of a library, e.g. "
+			"libsqlite_sub.so",
+			spec);
 	if (!decode(plugin->spec))
-		return fail(message, RTL_EINVAL,
-			    "subscriber '%s': bad %%XX in its name (write %%25 for a percent sign)",
-			    spec);
+		return message_fail(
+			message, RTL_EINVAL,
+			"subscriber '%s': bad %%XX in its name (write %%25 for a percent sign)",
+			spec);
 	for (const char *p = rest; p && *p; p++)
 		limit += *p == '&';
 	plugin->given = calloc(limit, sizeof(*plugin->given));
@@ -289,8 +284,9 @@ static int fail_not_found(const struct message *message, const char *name,
 	if (is_there_in_full(name, folders)) {
 		fclose(stream);
 		free(places);
-		return fail(message, RTL_ENOENT,
-			    "subscriber '%s' not found; did you mean lib%s_sub.so?", name, name);
+		return message_fail(message, RTL_ENOENT,
+				    "subscriber '%s' not found; did you mean lib%s_sub.so?", name,
+				    name);
 	}
 	for (size_t i = 1; i < folders->count; i++) {
 		const struct folder *folder = &folders->items[i];
@@ -301,10 +297,11 @@ static int fail_not_found(const struct message *message, const char *name,
 				folder->exists ? "" : "no such folder");
 	}
 	fclose(stream);
-	fail(message, RTL_ENOENT,
-	     "subscriber '%s' not found in the working directory%s; give its path, or name its "
-	     "folder in RTL_PLUGIN_PATH",
-	     name, places ? places : "");
+	message_fail(
+		message, RTL_ENOENT,
+		"subscriber '%s' not found in the working directory%s; give its path, or name its "
+		"folder in RTL_PLUGIN_PATH",
+		name, places ? places : "");
 	free(places);
 	return RTL_ENOENT;
 }
@@ -342,8 +339,8 @@ static int find(struct rtl_plugin *plugin, const struct message *message)
 	if (!strchr(plugin->spec, '/'))
 		return find_in_folders(plugin->spec, &plugin->path, message);
 	if (!is_file(plugin->spec))
-		return fail(message, RTL_ENOENT, "subscriber '%s': there is no such file",
-			    plugin->spec);
+		return message_fail(message, RTL_ENOENT, "subscriber '%s': there is no such file",
+				    plugin->spec);
 	plugin->path = strdup(plugin->spec);
 	return plugin->path ? 0 : fail_memory(message, plugin->spec);
 }
@@ -359,7 +356,7 @@ static int read_descriptor(struct rtl_plugin *plugin, const struct rtl_subscribe
 
 	if (version >> 16 != RTL_ABI_VERSION >> 16 ||
 	    (version & 0xffff) > (RTL_ABI_VERSION & 0xffff))
-		return fail(
+		return message_fail(
 			message, RTL_EABI,
 			"subscriber %s is made for version %u.%u of the plugin ABI, rtl %u.%u.%u "
 			"has %u.%u; rebuild it, or use the rtl that it belongs to",
@@ -367,16 +364,16 @@ static int read_descriptor(struct rtl_plugin *plugin, const struct rtl_subscribe
 			RTL_VERSION_MINOR, RTL_VERSION_PATCH, RTL_ABI_VERSION >> 16,
 			RTL_ABI_VERSION & 0xffff);
 	if (from->struct_size < SIZE_THROUGH(struct rtl_subscriber, create))
-		return fail(
+		return message_fail(
 			message, RTL_EABI,
 			"subscriber %s: its descriptor is too short (struct_size %u); rebuild it",
 			plugin->path, from->struct_size);
 	memcpy(to, from, from->struct_size < sizeof(*to) ? from->struct_size : sizeof(*to));
 	to->struct_size = sizeof(*to);
 	if (!to->name || !*to->name || !to->create)
-		return fail(message, RTL_EABI,
-			    "subscriber %s: its descriptor has no %s; rebuild it", plugin->path,
-			    to->create ? "name" : "create function");
+		return message_fail(message, RTL_EABI,
+				    "subscriber %s: its descriptor has no %s; rebuild it",
+				    plugin->path, to->create ? "name" : "create function");
 	if (!to->version)
 		to->version = "";
 	if (!to->description)
@@ -392,17 +389,19 @@ static int check_setting_infos(const struct rtl_plugin *plugin, const struct mes
 		return 0;
 	if (!s->settings ||
 	    s->settings->struct_size < SIZE_THROUGH(struct rtl_setting_info, description))
-		return fail(message, RTL_EABI,
-			    "subscriber %s: the settings in its descriptor are not well-formed; "
-			    "rebuild it",
-			    plugin->path);
+		return message_fail(
+			message, RTL_EABI,
+			"subscriber %s: the settings in its descriptor are not well-formed; "
+			"rebuild it",
+			plugin->path);
 	for (uint32_t i = 0; i < s->setting_count; i++) {
 		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
 		if (!setting_is_sound(info))
-			return fail(message, RTL_EABI,
-				    "subscriber %s: setting '%s' in its descriptor is not "
-				    "well-formed, or does not take its own default; rebuild it",
-				    plugin->path, info->key ? info->key : "");
+			return message_fail(
+				message, RTL_EABI,
+				"subscriber %s: setting '%s' in its descriptor is not "
+				"well-formed, or does not take its own default; rebuild it",
+				plugin->path, info->key ? info->key : "");
 	}
 	return 0;
 }
@@ -419,8 +418,8 @@ static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key
 		fprintf(stream, "%s%s", i ? ", " : "", rtl_subscriber_setting(s, i)->key);
 	if (stream)
 		fclose(stream);
-	fail(message, RTL_EINVAL, "subscriber '%s' has no setting '%s'; it %s%s", plugin->spec, key,
-	     known ? "knows: " : "has none", known ? known : "");
+	message_fail(message, RTL_EINVAL, "subscriber '%s' has no setting '%s'; it %s%s",
+		     plugin->spec, key, known ? "knows: " : "has none", known ? known : "");
 	free(known);
 	return RTL_EINVAL;
 }
@@ -456,8 +455,8 @@ static int fail_bad_value(const struct rtl_plugin *plugin, const struct rtl_sett
 	char values[512];
 
 	rtl_setting_values(info, values, sizeof(values));
-	return fail(message, RTL_EINVAL, "subscriber '%s': %s=%s: give %s", plugin->spec, info->key,
-		    value, values);
+	return message_fail(message, RTL_EINVAL, "subscriber '%s': %s=%s: give %s", plugin->spec,
+			    info->key, value, values);
 }
 
 static int read_settings(struct rtl_plugin *plugin, const struct message *message)
@@ -491,15 +490,16 @@ static int load(struct rtl_plugin *plugin, const struct message *message)
 		else if (!strncmp(reason, plugin->path, length) &&
 			 !strncmp(reason + length, ": ", 2))
 			reason += length + 2;
-		return fail(message, RTL_ENOENT, "subscriber %s cannot be loaded: %s", plugin->path,
-			    reason);
+		return message_fail(message, RTL_ENOENT, "subscriber %s cannot be loaded: %s",
+				    plugin->path, reason);
 	}
 	const struct rtl_subscriber *descriptor = dlsym(plugin->handle, RTL_SUBSCRIBER_SYMBOL);
 	if (!descriptor)
-		return fail(message, RTL_ENOENT,
-			    "%s is no subscriber: it does not export '" RTL_SUBSCRIBER_SYMBOL
-			    "'; `rtl list-subscribers` shows those that are",
-			    plugin->path);
+		return message_fail(
+			message, RTL_ENOENT,
+			"%s is no subscriber: it does not export '" RTL_SUBSCRIBER_SYMBOL
+			"'; `rtl list-subscribers` shows those that are",
+			plugin->path);
 	int error = read_descriptor(plugin, descriptor, message);
 	if (!error)
 		error = check_setting_infos(plugin, message);

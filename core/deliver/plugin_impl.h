@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What plugin.c, setting.c and feed.c share. */
+/* What plugin.c, setting.c, feed.c and collector.c share. */
 #ifndef RTL_CORE_PLUGIN_IMPL_H
 #define RTL_CORE_PLUGIN_IMPL_H
 
@@ -7,6 +7,16 @@
 #include <stddef.h>
 
 #include <rtl/subscriber.h>
+
+/* Where a caller wants to read what went wrong; size 0: nowhere. */
+struct message {
+	char *text;
+	size_t size;
+};
+
+/* Returns the error. */
+int message_fail(const struct message *message, int error, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* ---- plugin.c: where plugins are: the working directory, RTL_PLUGIN_PATH, the installed folder. Any thread, as
  * long as nobody changes the environment. */

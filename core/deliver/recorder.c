@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "host_impl.h"
+#include "host.h"
 #include "log.h"
-#include "recorder_impl.h"
 #include "spool_writer.h"
 
 /* So often in the time that a flight recorder keeps. */

@@ -22,6 +22,9 @@ struct source;
 
 typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
 
+/* The texts of causes. */
+extern const char *const discard_texts[SPOOL_DISCARD_CAUSES];
+
 struct source_rings {
 	struct ring_header *const *list; /* one that cannot be had is NULL */
 	const size_t *bytes;             /* mapped of each; NULL: all */

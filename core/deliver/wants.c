@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "clock.h"
-#include "host_impl.h"
-#include "stream_list.h"
+#include "host.h"
+#include "selection.h"
 
 #define WANT_BITS (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
 

@@ -63,25 +63,12 @@ static bool skip_padding(struct cursor *c)
 	return take(c, -(uintptr_t)c->at & 7) != NULL;
 }
 
-/* What stands behind an entry's texts; 0: nothing does. */
-static uint32_t take_number(struct cursor *c)
-{
-	const uint32_t *number = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof(*number)) : NULL;
-
-	return number ? *number : 0;
-}
-
 static int read_process(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_process *fixed = take(c, sizeof(*fixed));
 	const char *texts[4];
-	uint32_t run;
 
-	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || catalog->process.program)
-		return RTL_EFORMAT;
-	run = take_number(c);
-	texts[3] = run ? take_text(c, run) : "";
-	if (!texts[3])
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 4) || catalog->process.program)
 		return RTL_EFORMAT;
 	catalog->process.program = texts[0];
 	catalog->process.command = texts[1];
@@ -251,7 +238,7 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	m = malloc(sizeof(*m));
 	if (!m)
 		return RTL_ENOMEM;
-	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = take_number(c)};
+	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = fixed->kind};
 	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
 		;
 	if (*at) {

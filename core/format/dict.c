@@ -33,16 +33,11 @@ static void put_text(struct entry *e, const char *text, uint32_t length)
 			put_text(e, texts_[i_], (fixed).lengths[i_]);                              \
 	} while (0)
 
-static void align_to(struct entry *e, size_t size)
+static void align(struct entry *e)
 {
 	static const uint8_t zeros[8];
 
-	put(e, zeros, -e->size & (size - 1));
-}
-
-static void align(struct entry *e)
-{
-	align_to(e, 8);
+	put(e, zeros, -e->size & 7);
 }
 
 static uint32_t length_of(const char *text)
@@ -86,16 +81,12 @@ static uint8_t *find_room(struct spool *spool, size_t size)
 
 static void write_process(struct entry *e, const struct rtl_process *p, uint32_t size)
 {
-	const struct dict_process fixed = {
-		.entry = {size, DICT_PROCESS},
-		.lengths = {length_of(p->program), length_of(p->command), length_of(p->host_name)},
-		.rank = (uint32_t)p->rank + 1};
-	const uint32_t run = length_of(p->run);
+	const struct dict_process fixed = {.entry = {size, DICT_PROCESS},
+					   .lengths = {length_of(p->program), length_of(p->command),
+						       length_of(p->host_name), length_of(p->run)},
+					   .rank = (uint32_t)p->rank + 1};
 
-	PUT(e, fixed, p->program, p->command, p->host_name);
-	align_to(e, sizeof(run));
-	put(e, &run, sizeof(run));
-	put_text(e, p->run, run);
+	PUT(e, fixed, p->program, p->command, p->host_name, p->run);
 }
 
 void dict_add_process(struct spool *spool, const struct rtl_process *process)
@@ -202,11 +193,10 @@ static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
 {
 	const struct dict_metadata fixed = {.entry = {size, DICT_METADATA},
 					    .uid = p->uid,
-					    .lengths = {length_of(p->key), length_of(p->value)}};
+					    .lengths = {length_of(p->key), length_of(p->value)},
+					    .kind = p->kind};
 
 	PUT(e, fixed, p->key, p->value);
-	align_to(e, sizeof(p->kind));
-	put(e, &p->kind, sizeof(p->kind));
 }
 
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,

@@ -27,11 +27,9 @@ struct dict_entry {
 	uint32_t kind; /* enum dict_kind; a reader skips others */
 };
 
-/* Its texts are followed by the run, in older spools by nothing: on a multiple of 4 its length, then
- * the text. */
 struct dict_process {
 	struct dict_entry entry;
-	uint32_t lengths[3]; /* program, command, host name */
+	uint32_t lengths[4]; /* program, command, host name, run */
 	uint32_t rank;       /* and 1; 0: none */
 };
 
@@ -83,9 +81,9 @@ struct dict_metadata {
 	struct dict_entry entry;
 	uint64_t uid;
 	uint32_t lengths[2]; /* key, value */
+	uint32_t kind;       /* enum rtl_kind; 0: a text */
+	uint32_t reserved;
 };
-
-/* Behind the texts, from the next multiple of 4: the kind, 4 bytes; zeros in older spools. */
 
 /*
  * Writing, under the bus's lock. Without a folder there is no dictionary and nothing is done. A

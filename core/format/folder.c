@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
-#include "read_text.h"
+#include "files.h"
 #include "session_page.h"
 #include "spool_files.h"
 #include "spool_writer.h"
@@ -153,28 +154,15 @@ int folder_each_spool(const char *folder, void (*fn)(void *user, const char *pat
 /* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
 static pid_t pid_of(const char *path)
 {
-	size_t length = strlen(path);
+	char copy[PATH_MAX];
+	int pid = 0, end = 0;
 	const char *name;
-	long pid;
-	char *end;
 
-	while (length && path[length - 1] == '/')
-		length--;
-	name = path + length;
-	while (name > path && name[-1] != '/')
-		name--;
-
-	if (!strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1))
-		name += sizeof(SPOOL_PREFIX) - 1;
-	else if (!strncmp(name, SESSION_PREFIX, sizeof(SESSION_PREFIX) - 1))
-		name += sizeof(SESSION_PREFIX) - 1;
-	else
-		return 0;
-	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
-	return pid > 0 && pid <= INT_MAX && *end == '-' &&
-			       path + length - end == sizeof "-XXXXXX" - 1
-		       ? (pid_t)pid
-		       : 0;
+	snprintf(copy, sizeof(copy), "%s", path);
+	name = basename(copy);
+	if (sscanf(name, SPOOL_PREFIX "%d-%*6[^/]%n", &pid, &end) != 1)
+		(void)sscanf(name, SESSION_PREFIX "%d-%*6[^/]%n", &pid, &end);
+	return pid > 0 && end && !name[end] ? pid : 0;
 }
 
 bool folder_holds_no_events(const char *path)

@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blocks.h"
-#include "kept_fd.h"
+#include "files.h"
 
 #ifndef MADV_POPULATE_READ
 #	define MADV_POPULATE_READ 22

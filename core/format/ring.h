@@ -12,7 +12,7 @@
  * So whatever happens to the process, the records between tail and head are complete.
  *
  * The header also keeps what has begun on the thread and not ended (struct ring_open). Once the
- * process has ended, the consumer of the ring appends it (seal.c).
+ * process has ended, the consumer of the ring appends it (deliver/source.c).
  */
 #ifndef RTL_CORE_RING_H
 #define RTL_CORE_RING_H

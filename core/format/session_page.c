@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "futex.h"
-#include "kept_fd.h"
 #include "log.h"
 
 int session_open_page(const char *name)

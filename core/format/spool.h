@@ -16,7 +16,7 @@
 #include <rtl/stream.h>
 
 #define SPOOL_MAGIC        "RTLSPOOL"
-#define SPOOL_VERSION      5u
+#define SPOOL_VERSION      6u
 #define SPOOL_STREAMS_MAX  256u
 #define SPOOL_RINGS_MAX    4096u
 #define SPOOL_LOSSES_MAX   256u
@@ -33,11 +33,11 @@ enum spool_wanted {
 	SPOOL_WANT_COUNT = RTL_WANTED_COUNT, /* it is left out for now, and counted as that */
 };
 
-/* Why events were left out, beside enum rtl_left_out; texts in discard.c. */
+/* Why events were left out, beside enum rtl_left_out; texts in ledger.c. */
 #define SPOOL_LEFT_OUT_OLDER  3u
 #define SPOOL_LEFT_OUT_CAUSES 4u
 
-/* Why events were discarded; texts in discard.c. */
+/* Why events were discarded; texts in ledger.c. */
 enum spool_discard {
 	SPOOL_DISCARD_FULL,
 	SPOOL_DISCARD_NO_RING,
@@ -143,5 +143,23 @@ _Static_assert(sizeof(struct spool_stream) == 512, "stride of the stream slots")
 _Static_assert(sizeof(struct spool_pending) == 192, "whole lines");
 _Static_assert(offsetof(struct spool_control, pending) % 64 == 0, "whole lines");
 _Static_assert(offsetof(struct spool_control, losses) == 4096, "first page of the control file");
+
+/* Counting what publishers lose, with its cause. Lock-free, from signal handlers too. */
+
+static inline void discard_count(struct rtl_stream *stream, enum spool_discard cause)
+{
+	struct spool_stream *slot = (struct spool_stream *)(void *)stream;
+
+	if (stream != &rtl_stream_none)
+		__atomic_fetch_add(&slot->discarded[cause], 1, __ATOMIC_RELAXED);
+}
+
+static inline void left_out_count(struct rtl_stream *stream, uint32_t cause, uint64_t n)
+{
+	struct spool_stream *slot = (struct spool_stream *)(void *)stream;
+
+	if (stream != &rtl_stream_none && cause < SPOOL_LEFT_OUT_CAUSES)
+		__atomic_fetch_add(&slot->left_out[cause], n, __ATOMIC_RELAXED);
+}
 
 #endif

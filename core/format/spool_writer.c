@@ -13,9 +13,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "blocks.h"
 #include "clock.h"
-#include "read_text.h"
+#include "files.h"
 #include "session_page.h"
 
 /* How often a folder is emptied that does not stay empty. */

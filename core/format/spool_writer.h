@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "kept_fd.h"
+#include "files.h"
 #include "ring.h"
 #include "spool.h"
 

@@ -3,17 +3,22 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "deadline.h"
+#include "files.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
 #include "log.h"
-#include "open.h"
+#include "parts.h"
+#include "session_page.h"
 #include "thread.h"
 #include "writer.h"
 
@@ -78,10 +83,10 @@ static void make_turn(void)
 
 	host_set_paused(bus.host, pause_is_on()); /* what was published before is recorded */
 	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
-	if (!host_is_interrupted(bus.host))
+	if (!bus.host->interrupted)
 		consumer.request = flushes_requested();
 	more = host_pass(bus.host);
-	done = !host_is_interrupted(bus.host) && consumer.request != consumer.done;
+	done = !bus.host->interrupted && consumer.request != consumer.done;
 	host_flush(bus.host, done);
 	if (done)
 		answer_flushes(consumer.request);
@@ -98,7 +103,7 @@ static void *conclude(void *unused)
 {
 	(void)unused;
 	bus_own_thread = true;
-	host_set_last(bus.host, true);
+	bus.host->last = true;
 	/* first, or threads that go on fill all their buffers once more while the rest is delivered */
 	bus_stop_publishing();
 	open_hand_in();
@@ -183,24 +188,27 @@ int rtl_flush(uint32_t timeout_ms)
 	return err ? RTL_EBUSY : 0;
 }
 
-/* Waits for the thread as long as it gets ahead, and exit_timeout_ms longer. */
+bool consumer_gets_ahead(struct patience *patience)
+{
+	const uint64_t progress = host_progress(bus.host), now = clock_ns();
+
+	if (!patience->since_ns || progress != patience->progress)
+		*patience = (struct patience){progress, now};
+	return now - patience->since_ns <= (uint64_t)bus.settings.exit_timeout_ms * 1000000u;
+}
+
+/* Waits for the thread as long as it gets ahead. */
 static bool join(void)
 {
-	uint64_t progress = host_progress(bus.host), now, since = clock_ns();
+	struct patience patience = {0};
 	struct timespec until;
 
-	for (;;) {
+	do {
 		until = deadline_in(CLOCK_REALTIME, 1000);
 		if (!pthread_timedjoin_np(consumer.thread, NULL, &until))
 			return true;
-		now = host_progress(bus.host);
-		if (now != progress) {
-			progress = now;
-			since = clock_ns();
-		} else if (clock_ns() - since > (uint64_t)bus.settings.exit_timeout_ms * 1000000u) {
-			return false;
-		}
-	}
+	} while (consumer_gets_ahead(&patience));
+	return false;
 }
 
 bool consumer_end(void)
@@ -228,4 +236,73 @@ void consumer_forget(void)
 	consumer.requested = consumer.done = 0;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
+}
+
+/* ---- pausing */
+
+/* Others may cut the file off: what is behind is looked at through the kernel. */
+static struct session_page *page;
+static bool page_lost;
+
+void pause_join(void)
+{
+	const char *folder = secure_getenv("RTL_CONTROL");
+	int fd;
+
+	pause_leave();
+	if (!folder || !*folder)
+		return;
+	page_lost = session_join_page("RTL_CONTROL", folder, &page, &fd);
+	if (!page_lost)
+		close(fd);
+}
+
+void pause_leave(void)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+	page = NULL;
+	page_lost = false;
+}
+
+bool pause_is_on(void)
+{
+	return page ? futex_is(&page->paused, 1) : page_lost;
+}
+
+/* ---- the last thread */
+
+/* So many naps until the thread looks whether it is the last one. */
+#define NAPS_BEFORE_LOOK 25u
+
+/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
+ * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
+ * from the program's: with them it is not seen (docs/subscribers.md). */
+static bool is_last_thread(void)
+{
+	char text[512];
+	const char *state;
+	struct stat st;
+
+	/* "." and "..", the first thread, which stays as a zombie, and ours */
+	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
+		return false;
+	(void)read_text("/proc/self/stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return state && !strncmp(state, ") Z", 3);
+}
+
+static void *end_process(void *unused)
+{
+	(void)unused;
+	exit(0); /* as the C library when the last thread ends */
+}
+
+void last_thread_look(void)
+{
+	static uint32_t naps;
+	pthread_t thread;
+
+	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
+		pthread_create(&thread, NULL, end_process, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "bus.h"
 #include "log.h"
-#include "open.h"
+#include "parts.h"
 
 struct at_finish {
 	struct at_finish *next;

@@ -7,8 +7,7 @@
 #include "bus.h"
 #include "guard.h"
 #include "host.h"
-#include "loaded.h"
-#include "rings.h"
+#include "parts.h"
 #include "thread.h"
 #include "writer.h"
 
@@ -56,7 +55,7 @@ static void finish_in_parent(void)
 	if (fork_state.bus_held)
 		pthread_mutex_unlock(&bus.lock);
 	if (fork_state.host_held)
-		host_resume(bus.host);
+		host_unlock(bus.host);
 	if (fork_state.start_held)
 		start_unlock();
 	if (fork_state.loaded_held)

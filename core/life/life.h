@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct bus_settings;
 struct host;
 
 /* ---- start: the start of the bus: on the thread that registers the first stream, or makes the first event in
@@ -25,6 +26,12 @@ void start_forget(void);
 /* This process as a source of events: adds it to the host. */
 int own_process_add(struct host *host);
 
+/* ---- settings: the RTL_ variables of the environment that concern the bus. */
+
+/* Reads them; one that makes no sense is a line in the log, and its default is taken, or with
+ * RTL_STRICT the process ends. */
+void settings_read(struct bus_settings *settings);
+
 /* ---- fork: what becomes of the bus when the process forks: nobody is in the middle of it, and the child
  * takes nothing of its parent's but the registries. A signal handler that has interrupted rtl may
  * fork for a child that ends or execs; it does not wait for what its own thread holds. */
@@ -40,10 +47,16 @@ int consumer_start(void);
 /* Has it drain all and finish the subscribers, and waits for it as long as it gets on, and
  * RTL_EXIT_TIMEOUT longer. False: it does not end, and may still use all. */
 bool consumer_end(void);
+/* How far it was, and when. */
+struct patience {
+	uint64_t progress, since_ns;
+};
+/* Whether it has got ahead within RTL_EXIT_TIMEOUT; `patience` begins with zeros. */
+bool consumer_gets_ahead(struct patience *patience);
 /* In a child: it is not here. */
 void consumer_forget(void);
 
-/* ---- pause: `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the folder of a page
+/* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the folder of a page
  * in which they write whether it records (format/session_page.h). Without it, it does.
  *
  * Threads: pause_join and pause_leave under the start lock, pause_is_on the consumer's. */
@@ -74,7 +87,7 @@ bool termination_requested(void);
 /* The outputs are complete. */
 void termination_done(void);
 
-/* ---- last_thread: the end of a program whose threads have all ended, main's by pthread_exit: the bus's thread would
+/* ---- the last thread (consumer.c): the end of a program whose threads have all ended, main's by pthread_exit: the bus's thread would
  * keep the process alive. */
 
 /* Now and then looks whether the process should end, and ends it. By the

@@ -7,13 +7,10 @@
 
 #include "bus.h"
 #include "host.h"
-#include "ids.h"
 #include "inline.h"
-#include "large_stack.h"
-#include "process.h"
-#include "signals.h"
+#include "parts.h"
 #include "source.h"
-#include "stream.h"
+#include "thread.h"
 
 /* Longest time that a registration waits for subscribers that are at work. */
 #define TELL_WAIT_MS 500u
@@ -112,12 +109,16 @@ static uint64_t progress(void)
 
 static const char *at_work(void)
 {
-	return bus.host ? host_at_work(bus.host) : NULL;
+	const struct instance *instance =
+		bus.host ? __atomic_load_n(&bus.host->at_work, __ATOMIC_RELAXED) : NULL;
+
+	return instance ? instance->name : NULL;
 }
 
 static bool is_starved(void)
 {
-	return bus.host && host_is_starved(bus.host);
+	return bus.host && bus.host->source_count &&
+	       __atomic_load_n(&bus.host->sources[0]->reader.starved, __ATOMIC_RELAXED);
 }
 
 const struct bus_ops bus_ops = {

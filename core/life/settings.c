@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings.h"
+#include "life.h"
 
+#include <limits.h>
 #include <rtl/collector.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "bus.h"
+#include "files.h"
 #include "log.h"
-#include "machine.h"
 
 static bool strict_failed;
 
@@ -19,43 +22,34 @@ static void complain(const char *name, const char *text, const char *wanted)
 		 name, text, wanted);
 }
 
+/* NULL: it is not set. */
+static const char *value_of(const char *name)
+{
+	const char *text = secure_getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
 /* A number of bytes with K, M or G behind it; 0: not one. */
 static size_t parse_bytes(const char *text)
 {
+	static const char units[] = "kmgKMG";
 	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-	unsigned shift = 0;
+	const unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	const unsigned shift = unit ? 10 * (1 + (unsigned)(unit - units) % 3) : 0;
 
-	if (end == text || *text == '-')
-		return 0;
-	switch (*end) {
-	case 'k':
-	case 'K':
-		shift = 10;
-		break;
-	case 'm':
-	case 'M':
-		shift = 20;
-		break;
-	case 'g':
-	case 'G':
-		shift = 30;
-		break;
-	default:
-		break;
-	}
-	end += shift > 0;
-	if (*end || n > (1ull << 40 >> shift))
+	if (end == text || *text == '-' || end[unit != NULL] || n > (1ull << 40 >> shift))
 		return 0;
 	return (size_t)(n << shift);
 }
 
 static size_t bytes(const char *name, size_t fallback, size_t least)
 {
-	const char *text = secure_getenv(name);
+	const char *text = value_of(name);
 	size_t n;
 
-	if (!text || !*text)
+	if (!text)
 		return fallback;
 	n = parse_bytes(text);
 	if (n >= least)
@@ -64,11 +58,35 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 	return fallback;
 }
 
+/* The least of what the machine has and of the limits of the process's control groups (cgroups(7), version 2). */
+static uint64_t memory_bytes(void)
+{
+	uint64_t least = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE), limit;
+	char groups[PATH_MAX], path[PATH_MAX + 32], text[32], *group, *end;
+
+	(void)read_text("/proc/self/cgroup", groups, sizeof(groups));
+	group = strstr(groups, "0::/");
+	if (!group)
+		return least;
+	group += strlen("0::");
+	group[strcspn(group, "\n")] = '\0';
+	do { /* it, and all that it lies in */
+		snprintf(path, sizeof(path), "/sys/fs/cgroup%s/memory.max", group);
+		(void)read_text(path, text, sizeof(text));
+		limit = strtoull(text, NULL, 10); /* "max", or a file that is not there: 0 */
+		least = limit && limit < least ? limit : least;
+		end = strrchr(group, '/');
+		if (end)
+			*end = '\0';
+	} while (end);
+	return least;
+}
+
 /* A sixteenth of the memory, 256M to 400M: with what `rtl` has of its own it is under 500 MB. */
 static size_t default_total(void)
 {
 	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = 400u << 20;
-	const uint64_t share = machine_memory() / 16;
+	const uint64_t share = memory_bytes() / 16;
 
 	return (size_t)(share < least ? least : share > most ? most : share);
 }
@@ -77,9 +95,9 @@ static size_t default_total(void)
 static bool choice(const char *name, const char *no, const char *yes, bool fallback,
 		   const char *wanted)
 {
-	const char *text = secure_getenv(name);
+	const char *text = value_of(name);
 
-	if (!text || !*text)
+	if (!text)
 		return fallback;
 	if (!strcmp(text, no) || !strcmp(text, yes))
 		return !strcmp(text, yes);
@@ -90,19 +108,19 @@ static bool choice(const char *name, const char *no, const char *yes, bool fallb
 /* clock.c has read it, before there was a log. */
 static void check_clock(void)
 {
-	const char *text = secure_getenv("RTL_CLOCK");
+	const char *text = value_of("RTL_CLOCK");
 
-	if (text && *text && strcmp(text, "boottime"))
+	if (text && strcmp(text, "boottime"))
 		complain("RTL_CLOCK", text, "boottime");
 }
 
 static uint32_t number(const char *name, uint32_t fallback, uint32_t most, const char *what)
 {
-	const char *text = secure_getenv(name);
+	const char *text = value_of(name);
 	unsigned long n;
 	char *end;
 
-	if (!text || !*text)
+	if (!text)
 		return fallback;
 	n = strtoul(text, &end, 10);
 	if (!*end && *text != '-' && n <= most)
@@ -119,10 +137,10 @@ static uint32_t milliseconds(const char *name, uint32_t fallback)
 /* Seconds, with a fraction or not. */
 static uint64_t seconds(const char *name)
 {
-	const char *text = secure_getenv(name), *at = text;
+	const char *text = value_of(name), *at = text;
 	uint64_t ns = 0, unit = 1000000000;
 
-	if (!text || !*text)
+	if (!text)
 		return 0;
 	for (; *at >= '0' && *at <= '9' && ns < 1000000000000000000u; at++)
 		ns = ns * 10 + (uint64_t)(*at - '0') * unit;

@@ -9,22 +9,13 @@
 #include <unistd.h>
 
 #include "bus.h"
-#include "deadline.h"
-#include "diagnostics.h"
 #include "dict.h"
-#include "fate.h"
+#include "futex.h"
 #include "host.h"
-#include "ids.h"
 #include "inline.h"
-#include "large_stack.h"
 #include "log.h"
-#include "process.h"
-#include "rings.h"
-#include "session.h"
-#include "settings.h"
-#include "signals.h"
-#include "stall.h"
-#include "stream.h"
+#include "parts.h"
+#include "thread.h"
 
 /* Longest time that a registration waits for another thread to load the subscribers: that one may
  * wait for the loader's lock, which this one may hold. */

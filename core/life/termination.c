@@ -58,8 +58,7 @@ static bool has_own_consumer(void)
 
 void rtl_process_ends(void)
 {
-	const uint64_t patience_ns = (uint64_t)bus.settings.exit_timeout_ms * 1000000u;
-	uint64_t now, last = 0, since = clock_ns();
+	struct patience patience = {0};
 	int err = errno, state;
 
 	if (!has_own_consumer())
@@ -68,16 +67,8 @@ void rtl_process_ends(void)
 	/* as on_signal, whose signal may be there already */
 	__atomic_exchange_n(&requested, 1, __ATOMIC_ACQ_REL);
 	bus_ring_bell();
-	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && consumer_gets_ahead(&patience))
 		futex_wait(&done, 0, 100);
-		now = host_progress(bus.host);
-		if (now != last) {
-			last = now;
-			since = clock_ns();
-		} else if (clock_ns() - since > patience_ns) {
-			break;
-		}
-	}
 	pthread_setcancelstate(state, NULL);
 	errno = err;
 }

@@ -3,10 +3,8 @@
 
 #include <stdio.h>
 
-#include "fate.h"
 #include "futex.h"
-#include "session.h"
-#include "stream.h"
+#include "parts.h"
 #include "thread.h"
 
 struct bus bus = {.lock = PTHREAD_MUTEX_INITIALIZER,

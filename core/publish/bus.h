@@ -5,10 +5,9 @@
 
 #include <pthread.h>
 
-#include "hidden.h"
-#include "periods.h"
+#include "compiler.h"
+#include "selection.h"
 #include "spool_writer.h"
-#include "upcalls.h"
 
 enum bus_state {
 	BUS_NEW,     /* not started, or a child's that knows the parent's registries alone */
@@ -51,6 +50,23 @@ struct bus {
 	struct ring_header *rings[SPOOL_RINGS_MAX];
 	uint32_t *bell; /* the consumer's; see spool_control.asleep */
 };
+
+/* What publishers need of what lies above them. The table is life's; no lock is held around a call. */
+struct bus_ops {
+	/* Starts the bus if it was not yet, or again in a child. Any thread. */
+	int (*start)(void);
+	/* Tells the subscribers of this process of a stream. False: they hear of it later, and all
+	 * of it is recorded until then. */
+	bool (*tell_stream)(uint32_t number);
+	/* Grows as long as this process's subscribers are given events; 0 without any. */
+	uint64_t (*progress)(void);
+	/* The subscriber that has been called and has not returned; NULL: none. */
+	const char *(*at_work)(void);
+	/* Whether there are rings that the consumer in this process cannot read for want of memory. */
+	bool (*is_starved)(void);
+};
+
+extern const struct bus_ops bus_ops;
 
 extern struct bus bus HIDDEN;
 /* Whether the calling thread is the bus's own: it must never wait for itself. */

@@ -6,7 +6,7 @@
  *
  * Threads: looking up takes no lock (table.h); registering takes bus.lock.
  */
-#include "ids.h"
+#include "parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,6 @@
 #include "catalog.h"
 #include "dict.h"
 #include "hash.h"
-#include "loaded.h"
 #include "table.h"
 #include "texts.h"
 
@@ -40,7 +39,6 @@ struct tracepoint {
 	struct rtl_tracepoint info; /* without metadata */
 	uint64_t build_id;
 	const void *code;          /* here, in this process */
-	uint64_t unloads;          /* when it was last seen there; relaxed, see is_there */
 	struct metadata *metadata; /* under bus.lock */
 	void *user;                /* a publisher's; release, acquire */
 	struct tracepoint *twin;   /* next with the same key in by_content */
@@ -49,32 +47,6 @@ struct tracepoint {
 static struct table strings;    /* by id */
 static struct table uids;       /* tracepoints by uid */
 static struct table by_content; /* tracepoints by the hash of what they were registered with */
-
-/* Entries are never given back, so they lie one behind the other. Under bus.lock. */
-#define PIECE_BYTES 32768u
-static char *piece;
-static size_t piece_left;
-
-/* Memory for an entry, not cleared; NULL: there is none. */
-static void *take_memory(size_t size)
-{
-	char *place;
-
-	size = (size + 15) & ~(size_t)15;
-	if (size > PIECE_BYTES / 8)
-		return malloc(size);
-	if (size > piece_left) {
-		place = malloc(PIECE_BYTES);
-		if (!place)
-			return NULL;
-		piece = place;
-		piece_left = PIECE_BYTES;
-	}
-	place = piece;
-	piece += size;
-	piece_left -= size;
-	return place;
-}
 
 /* What was found last for texts at that address: a publisher that asks again mostly has them there.
  * The contents are compared, so these are but hints. Release, acquire. */
@@ -122,7 +94,7 @@ static int add_string(const char *text, size_t length, uint64_t *id)
 
 	bus_lock();
 	if (!find_string(text, length, id)) {
-		s = take_memory(sizeof(*s) + length + 1);
+		s = malloc(sizeof(*s) + length + 1);
 		err = s ? 0 : RTL_ENOMEM;
 		if (s) {
 			s->id = *id;
@@ -207,34 +179,13 @@ static bool same_module(const struct tracepoint *t, const struct module *m)
 	return t->build_id == m->build_id && t->info.module_offset == m->offset;
 }
 
-/* Whether a tracepoint's code is still what its address means: the library that it was in may have
- * made room for another one. Not under bus.lock. */
-static bool is_there(struct tracepoint *t)
-{
-	struct module module;
-	uint64_t unloads;
-
-	if (!t->code)
-		return true;
-	unloads = loaded_unloads();
-	if (__atomic_load_n(&t->unloads, __ATOMIC_RELAXED) == unloads)
-		return true;
-	module = loaded_module(t->code);
-	if (!same_module(t, &module))
-		return false;
-	__atomic_store_n(&t->unloads, unloads, __ATOMIC_RELAXED);
-	return true;
-}
-
-/* `m`: what the module is if that is known; else it is looked up, not under bus.lock. */
-static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint64_t hash,
-				       const struct module *m)
+static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint64_t hash)
 {
 	struct tracepoint *t;
 
 	/* acquire by table_find, and the twins behind: release in add_tracepoint */
 	for (t = table_find(&by_content, hash); t; t = __atomic_load_n(&t->twin, __ATOMIC_ACQUIRE))
-		if (t->code == d->code && same_place(t, d) && (m ? same_module(t, m) : is_there(t)))
+		if (t->code == d->code && same_place(t, d))
 			return t;
 	return NULL;
 }
@@ -263,7 +214,7 @@ static struct tracepoint *make_tracepoint(const struct rtl_tracepoint_desc *d,
 					  const struct module *m, uint64_t uid)
 {
 	const char *texts[] = {d->kind, d->name, d->source, m->path};
-	struct tracepoint *t = take_memory(sizeof(*t) + texts_put(NULL, texts, 4));
+	struct tracepoint *t = malloc(sizeof(*t) + texts_put(NULL, texts, 4));
 
 	if (!t)
 		return NULL;
@@ -299,18 +250,14 @@ static int add_uid(struct tracepoint *t)
 
 static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, uint64_t *uid)
 {
-	/* both take the loader's lock: before ours */
-	uint64_t unloads = d->code ? loaded_unloads() : 0;
-	struct module module = loaded_module(d->code);
+	struct module module = loaded_module(d->code); /* takes the loader's lock: before ours */
 	struct tracepoint *t, *first;
 	int err = 0;
 
 	bus_lock();
-	t = find_content(d, hash, &module);
+	t = find_content(d, hash);
 	if (!t) {
 		t = make_tracepoint(d, &module, choose_uid(d, &module));
-		if (t)
-			t->unloads = unloads;
 		err = t ? add_uid(t) : RTL_ENOMEM;
 		first = table_find(&by_content, hash);
 		if (!err && first) {
@@ -332,7 +279,7 @@ static __attribute__((noinline)) int register_by_content(const struct rtl_tracep
 							 struct tracepoint **recent, uint64_t *uid)
 {
 	uint64_t hash = content_hash(desc);
-	struct tracepoint *t = find_content(desc, hash, NULL);
+	struct tracepoint *t = find_content(desc, hash);
 
 	if (!t)
 		return add_tracepoint(desc, hash, uid);
@@ -349,7 +296,7 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 		return RTL_EINVAL;
 	recent = &recent_tracepoints[recent_index(desc->name, desc->code, desc->line)];
 	t = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
-	if (!t || t->code != desc->code || !same_place(t, desc) || !is_there(t))
+	if (!t || t->code != desc->code || !same_place(t, desc))
 		return register_by_content(desc, recent, uid);
 	*uid = t->info.uid;
 	return 0;

@@ -10,15 +10,12 @@
 #include <unistd.h>
 
 #include "bus.h"
-#include "discard.h"
-#include "own_word.h"
-#include "process.h"
-#include "stream.h"
+#include "compiler.h"
+#include "parts.h"
 #include "ticks.h"
 #include "writer.h"
 
 #define DEPTH_MAX 8u
-#define LIKELY(x) __builtin_expect(!!(x), 1)
 
 struct inline_callback {
 	uint16_t type; /* or RTL_TYPE_ANY */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "loaded.h"
+#include "parts.h"
 
 #include <elf.h>
 #include <link.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bus.h"
-#include "deadline.h"
+#include "futex.h"
 #include "hash.h"
 #include "thread.h"
 
@@ -84,42 +84,21 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *user)
 	return 1;
 }
 
-static int look(int (*fn)(struct dl_phdr_info *info, size_t size, void *user), void *user)
-{
-	bool locked;
-	int result;
-
-	bus_note_begin();
-	thread_locked++;
-	locked = loaded_lock();
-	result = dl_iterate_phdr(fn, user);
-	if (locked)
-		loaded_unlock();
-	thread_locked--;
-	return result;
-}
-
 struct module loaded_module(const void *code)
 {
 	struct module module = {0, 0, ""};
 	struct module_search search = {(uintptr_t)code, &module};
+	bool locked;
 
-	if (code && !look(match_module, &search))
+	if (!code)
+		return module;
+	bus_note_begin();
+	thread_locked++;
+	locked = loaded_lock();
+	if (!dl_iterate_phdr(match_module, &search))
 		module.offset = (uintptr_t)code; /* generated code: no better name for it */
+	if (locked)
+		loaded_unlock();
+	thread_locked--;
 	return module;
-}
-
-static int read_unloads(struct dl_phdr_info *info, size_t size, void *user)
-{
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
-		*(uint64_t *)user = info->dlpi_subs;
-	return 1; /* the first one knows */
-}
-
-uint64_t loaded_unloads(void)
-{
-	uint64_t n = 0;
-
-	look(read_unloads, &n);
-	return n;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "open.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,11 +9,6 @@
 #include "clock.h"
 #include "thread.h"
 #include "writer.h"
-
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Orders our stores for a signal handler on this thread, and costs nothing. */
-#define BARRIER() __asm__ volatile("" ::: "memory")
 
 /* A handle tells the ring, plus 1, and the place in it. 0 is never one. */
 #define OPEN_UNKEPT 0xffffffffu /* only counted */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "process.h"
+#include "parts.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "bus.h"
 #include "clock.h"
-#include "read_text.h"
+#include "files.h"
 
 static char program[PATH_MAX];
 static char command[8192];
@@ -32,6 +32,16 @@ static void read_command(void)
 	command[n] = 0;
 }
 
+/* The first of the variables that is set; NULL: none is. */
+static const char *first_of(const char *const *variables, size_t n)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < n && (!value || !*value); i++)
+		value = getenv(variables[i]);
+	return value && *value ? value : NULL;
+}
+
 /* As the launchers tell it; -1: none has. library/output/output_name.c knows the same. */
 static int32_t read_rank(void)
 {
@@ -39,18 +49,11 @@ static int32_t read_rank(void)
 		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",
 		"MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "RANK",
 	};
+	const char *value = first_of(variables, sizeof(variables) / sizeof(*variables));
+	char *end;
+	const long rank = value ? strtol(value, &end, 10) : -1;
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
-		const char *value = getenv(variables[i]);
-		char *end;
-		long rank;
-
-		if (!value || !*value)
-			continue;
-		rank = strtol(value, &end, 10);
-		return *end || rank < 0 || rank >= INT32_MAX ? -1 : (int32_t)rank;
-	}
-	return -1;
+	return !value || *end || rank < 0 || rank >= INT32_MAX ? -1 : (int32_t)rank;
 }
 
 /* A job's id by its launcher, else the session of this process's `rtl trace` or `rtl record`. What
@@ -61,10 +64,8 @@ static void read_run(void)
 		"SLURM_JOB_ID",   "PBS_JOBID", "LSB_JOBID",           "FLUX_JOB_ID",
 		"PMIX_NAMESPACE", "JOB_ID",    "TORCHELASTIC_RUN_ID", "RTL_SESSION",
 	};
-	const char *value = NULL;
+	const char *value = first_of(variables, sizeof(variables) / sizeof(*variables));
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && (!value || !*value); i++)
-		value = getenv(variables[i]);
 	snprintf(run, sizeof(run), "%s", value ? value : "");
 }
 

@@ -3,7 +3,6 @@
  * rtl_reserve and rtl_commit. The fast path is a record for the ring alone, with room at the
  * cursor; everything else goes through reserve_slow.
  */
-#include "discard.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,19 +13,11 @@
 
 #include "bus.h"
 #include "clock.h"
-#include "fate.h"
+#include "compiler.h"
 #include "inline.h"
-#include "open.h"
-#include "own_word.h"
-#include "stall.h"
-#include "stream.h"
+#include "parts.h"
 #include "thread.h"
 #include "writer.h"
-
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Orders our stores for a signal handler on this thread, and costs nothing. */
-#define BARRIER() __asm__ volatile("" ::: "memory")
 
 /* The room that a record takes; the record itself says how much of it is its own. */
 static inline size_t record_room(uint32_t payload_size)

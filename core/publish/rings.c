@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "rings.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 
 #include "bus.h"
-#include "fate.h"
 #include "thread.h"
 
 #define SMALL_RING (64u << 10)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "scope.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -7,12 +7,6 @@
 #include <sys/mman.h>
 
 #include "bus.h"
-#include "stream.h"
-
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-/* Orders our stores for a signal handler on this thread, and costs nothing. */
-#define BARRIER() __asm__ volatile("" ::: "memory")
 
 struct entry {
 	uint64_t uid;
@@ -34,18 +28,6 @@ struct thread {
 };
 
 _Static_assert(sizeof(struct thread) <= 4096, "a page for each thread");
-_Static_assert(sizeof(struct rtl_scope) == 32 && offsetof(struct rtl_scope, uid) == 8 &&
-		       offsetof(struct rtl_scope, correlation) == 24,
-	       "layout of struct rtl_scope");
-_Static_assert(sizeof(struct rtl_site) == 48 && offsetof(struct rtl_site, file) == 8 &&
-		       offsetof(struct rtl_site, uid) == 32 &&
-		       offsetof(struct rtl_site, name_string) == 40,
-	       "layout of struct rtl_site");
-_Static_assert(sizeof(struct rtl_span) == 64 && offsetof(struct rtl_span, flags) == 8 &&
-		       offsetof(struct rtl_span, stream) == 16 &&
-		       offsetof(struct rtl_span, instance) == 40 &&
-		       offsetof(struct rtl_span, name) == 56,
-	       "layout of struct rtl_span");
 
 static __thread struct thread *self __attribute__((tls_model("initial-exec")));
 static pthread_key_t exit_key;

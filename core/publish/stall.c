@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stall.h"
+#include "parts.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -37,45 +37,41 @@ bool stall_is_on(void)
 	return __atomic_load_n(&stall.on, __ATOMIC_RELAXED);
 }
 
-static bool is_first(bool *said)
+/* The first time: *who is whom it is about. */
+static bool is_news(bool *said, char (*who)[128])
 {
-	return !__atomic_exchange_n(said, true, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(said, true, __ATOMIC_RELAXED))
+		return false;
+	bus_name_consumer(*who, sizeof(*who));
+	return true;
 }
 
 void stall_say_full(bool waits)
 {
 	char who[128];
 
-	if (!is_first(&stall.said_full))
+	if (!is_news(&stall.said_full, &who))
 		return;
-	bus_name_consumer(who, sizeof(who));
-	if (waits)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the buffers of process %d are full (RTL_BUFFER_TOTAL): threads wait for "
-			 "%s from now on, nothing is lost; `rtl info` tells how long they waited",
-			 (int)getpid(), who);
-	else
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the buffers of process %d are full (RTL_BUFFER_TOTAL): events that find "
+	log_line(RTL_LEVEL_WARNING, "bus",
+		 waits ? "the buffers of process %d are full (RTL_BUFFER_TOTAL): threads wait for "
+			 "%s from now on, nothing is lost; `rtl info` tells how long they waited"
+		       : "the buffers of process %d are full (RTL_BUFFER_TOTAL): events that find "
 			 "no "
 			 "room are discarded and counted (RTL_BUFFER_POLICY), as %s is behind",
-			 (int)getpid(), who);
+		 (int)getpid(), who);
 }
 
 static void say_waits(void)
 {
 	const uint32_t limit_ms = bus.settings.stall_timeout_ms;
-	char who[128], then[96] = "";
+	char who[128], then[96] = "the program waits on (RTL_STALL_TIMEOUT is 0)";
 
-	if (!is_first(&stall.said_waits))
+	if (!is_news(&stall.said_waits, &who))
 		return;
-	bus_name_consumer(who, sizeof(who));
 	if (limit_ms)
 		snprintf(then, sizeof(then),
 			 "after %u ms (RTL_STALL_TIMEOUT) the program goes on without it",
 			 limit_ms);
-	else
-		snprintf(then, sizeof(then), "the program waits on (RTL_STALL_TIMEOUT is 0)");
 	log_line(RTL_LEVEL_WARNING, "bus",
 		 "thread %u of process %d has waited for 2 s: its buffer is full, and %s takes "
 		 "nothing out; %s",
@@ -86,24 +82,21 @@ static void say_gives_up(void)
 {
 	char who[128];
 
-	if (!is_first(&stall.said_gives_up))
-		return;
-	bus_name_consumer(who, sizeof(who));
-	log_line(RTL_LEVEL_WARNING, "bus",
-		 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d goes on, events "
-		 "that find no room are discarded and counted",
-		 who, bus.settings.stall_timeout_ms, (int)getpid());
+	if (is_news(&stall.said_gives_up, &who))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d goes on, "
+			 "events that find no room are discarded and counted",
+			 who, bus.settings.stall_timeout_ms, (int)getpid());
 }
 
 static void say_moves(void)
 {
 	char who[128];
 
-	if (!is_first(&stall.said_moves))
-		return;
-	bus_name_consumer(who, sizeof(who));
-	log_line(RTL_LEVEL_WARNING, "bus",
-		 "%s takes events again: process %d waits for it as before", who, (int)getpid());
+	if (is_news(&stall.said_moves, &who))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "%s takes events again: process %d waits for it as before", who,
+			 (int)getpid());
 }
 
 /* Adds what has passed since the last look; returns the time without progress, 0: there is some. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -7,9 +7,7 @@
 
 #include "bus.h"
 #include "dict.h"
-#include "discard.h"
 #include "log.h"
-#include "session.h"
 
 struct rtl_stream rtl_stream_none = {.struct_size = sizeof(rtl_stream_none)};
 
@@ -244,4 +242,58 @@ int rtl_vendor_register(const char *name, uint8_t *vendor)
 	}
 	bus_unlock();
 	return err;
+}
+
+/* ---- what publishers have under way: rtl_stream_pending */
+
+/* For publishers that got no entry; nobody reads it. */
+static struct rtl_pending no_entry;
+
+_Static_assert(offsetof(struct spool_pending, pub) == 0, "an entry begins with its public part");
+
+static struct spool_pending *take_pending(uint32_t stream, const char *cause)
+{
+	struct spool_pending *list = bus.spool.control->pending;
+
+	for (uint32_t i = 0; i < SPOOL_PENDING_MAX; i++) {
+		if (list[i].used)
+			continue;
+		memset(&list[i], 0, sizeof(list[i]));
+		list[i].stream = stream;
+		strncpy(list[i].cause, cause, sizeof(list[i].cause) - 1);
+		/* release: with the acquire in ledger.c */
+		__atomic_store_n(&list[i].used, 1, __ATOMIC_RELEASE);
+		return &list[i];
+	}
+	return NULL;
+}
+
+struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *cause)
+{
+	struct spool_pending *entry;
+
+	if (!stream || stream == &rtl_stream_none || !cause || (!bus_here() && bus_ops.start()))
+		return &no_entry;
+	bus_lock();
+	entry = take_pending(stream->number, cause);
+	bus_unlock();
+	if (entry)
+		return &entry->pub;
+	log_line(RTL_LEVEL_INFO, "bus",
+		 "no entry is left (of %u) for what is under way: if the process is killed, it is "
+		 "not counted",
+		 SPOOL_PENDING_MAX);
+	return &no_entry;
+}
+
+void rtl_pending_release(struct rtl_pending *pending)
+{
+	struct spool_pending *entry = (struct spool_pending *)pending;
+
+	/* in a child of fork it is its parent's */
+	if (!pending || pending == &no_entry || !bus_here())
+		return;
+	bus_lock();
+	__atomic_store_n(&entry->used, 0, __ATOMIC_RELEASE);
+	bus_unlock();
 }

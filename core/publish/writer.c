@@ -9,13 +9,10 @@
 
 #include "bus.h"
 #include "clock.h"
-#include "fate.h"
 #include "futex.h"
 #include "inline.h"
 #include "log.h"
-#include "rings.h"
-#include "session.h"
-#include "stall.h"
+#include "parts.h"
 #include "thread.h"
 
 #define SLOT_BYTES  256u

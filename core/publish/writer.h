@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hidden.h"
+#include "compiler.h"
 #include "ring.h"
 
 #define SCRATCH_BYTES (72u << 10) /* eight of the largest records */

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/value.h"
-
 /* ---- what they are */
 
 static const char *kind_name(uint8_t kind, uint8_t size)

@@ -10,7 +10,6 @@
 #ifndef STREAMS_COMMON_CALL_CONTEXT_H
 #define STREAMS_COMMON_CALL_CONTEXT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct call_context {
@@ -26,20 +25,5 @@ struct call_context {
 };
 
 extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
-
-/* Some work was submitted within no call. Relaxed: read at the end. */
-extern bool call_context_missing;
-
-static inline void call_context_note(uint64_t correlation)
-{
-	if (__builtin_expect(!correlation, 0) &&
-	    !__atomic_load_n(&call_context_missing, __ATOMIC_RELAXED))
-		__atomic_store_n(&call_context_missing, true, __ATOMIC_RELAXED);
-}
-
-static inline bool call_context_is_missing(void)
-{
-	return __atomic_load_n(&call_context_missing, __ATOMIC_RELAXED);
-}
 
 #endif

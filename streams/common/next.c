@@ -4,10 +4,65 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
-#include "loaded.h"
 #include "lookup.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Somebody has looked, or is about to. Relaxed: set by the thread that takes the lock then. */
+static bool used;
+/* By this thread, around a fork. */
+static __thread bool held __attribute__((tls_model("initial-exec")));
+
+/* Not for ever: a program may look by itself, and call us from there. */
+static bool take(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	return !pthread_mutex_timedlock(&lock, &until);
+}
+
+int loaded_iterate(int (*look)(struct dl_phdr_info *info, size_t size, void *user), void *user)
+{
+	bool taken;
+	int result;
+
+	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
+	taken = take();
+	result = dl_iterate_phdr(look, user);
+	if (taken)
+		pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static void before_fork(void)
+{
+	held = __atomic_load_n(&used, __ATOMIC_RELAXED) && take();
+}
+
+static void in_parent(void)
+{
+	if (held)
+		pthread_mutex_unlock(&lock);
+	held = false;
+}
+
+static void in_child(void)
+{
+	if (__atomic_load_n(&used, __ATOMIC_RELAXED))
+		pthread_mutex_init(&lock, NULL);
+	held = false;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	(void)pthread_atfork(before_fork, in_parent, in_child);
+}
 
 struct search {
 	const char *library;

@@ -8,7 +8,6 @@
 #include "work.h"
 
 __thread struct call_context thread_context;
-bool call_context_missing;
 bool program_paused;
 uint32_t program_pause_changes;
 struct reports reports;

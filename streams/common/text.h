@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TEXT_BYTES 256u /* of a text: what is longer is cut */
 
@@ -25,5 +26,28 @@ void text_read(struct text *text, uint64_t address);
 
 /* Copies so many bytes from anywhere. False: they are not all there. Keeps errno. */
 bool text_read_bytes(void *to, uint64_t address, size_t size);
+
+/* Reads `bytes` (1, 2, 4 or 8) from an address that can be read. */
+static inline uint64_t value_load(uint64_t address, uint32_t bytes, bool is_signed)
+{
+	const void *from = (const void *)(uintptr_t)address;
+	uint64_t value = 0;
+
+	/* little-endian; a copy of each size is an instruction */
+	if (bytes == 8)
+		memcpy(&value, from, 8);
+	else if (bytes == 4)
+		memcpy(&value, from, 4);
+	else if (bytes == 2)
+		memcpy(&value, from, 2);
+	else
+		memcpy(&value, from, 1);
+	if (is_signed && bytes < 8) {
+		const uint32_t unused = 64 - 8 * bytes;
+
+		value = (uint64_t)((int64_t)(value << unused) >> unused);
+	}
+	return value;
+}
 
 #endif

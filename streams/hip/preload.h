@@ -8,9 +8,6 @@
 /* Whether this library was preloaded, so that a program that calls HIP calls us first. */
 bool hip_is_preloaded(void);
 
-/* Whether we are in another namespace than the program (dlmopen), where nothing is preloaded. */
-bool hip_is_in_namespace(void);
-
 /* Whether the mode, or RTL_STREAMS, has calls of HIP. */
 bool hip_mode_has_calls(void);
 
@@ -27,9 +24,5 @@ bool hip_table_taken(void);
 
 /* Calls are followed for reports (common/reports.h) from now on, whether the mode has them or not. */
 void hip_follow(void);
-
-/* At the end of the process, as it takes the loader's lock: if there was work that no call is known for, says which
- * library called HIP past what is preloaded, if one did. */
-void hip_report_bypass(void);
 
 #endif

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "../common/fork_lock.h"
-#include "../common/loaded.h"
 #include "../common/lookup.h"
 #include "../common/next.h"
 #include "../common/reports.h"
@@ -72,22 +71,6 @@ bool hip_is_internal(const void *code)
 		if ((uintptr_t)code - modules[i].begin < modules[i].end - modules[i].begin)
 			return true;
 	return false;
-}
-
-bool hip_is_in_namespace(void)
-{
-	Lmid_t id = LM_ID_BASE;
-	void *handle;
-	Dl_info info;
-
-	if (!dladdr((void *)hip_resolve, &info))
-		return false;
-	handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		return false;
-	(void)dlinfo(handle, RTLD_DI_LMID, &id);
-	dlclose(handle);
-	return id != LM_ID_BASE;
 }
 
 bool hip_find_range(uintptr_t *begin, uintptr_t *end)

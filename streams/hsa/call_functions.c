@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define CALL_TABLE "../hsa/calls.def"
+#define CALL_TABLE "hsa/calls.def"
 #include "../call/tables.h"
 
 #define HAS_STATUS_e true
@@ -29,7 +29,7 @@
 		.calls_back = CALLS_BACK_OF notes,                                                 \
 	},
 const struct call_function call_functions[] = {
-#include "calls.def"
+#include "hsa/calls.def"
 };
 #undef CALL_FUNCTION
 

@@ -12,7 +12,7 @@ enum number {
 #define CALL_FUNCTION(id, ...)  NUMBER_##id,
 #define CALL_PROCEDURE(id, ...) NUMBER_##id,
 #define CALL_ENUMERATION(...)
-#include "calls.def"
+#include "hsa/calls.def"
 #undef CALL_FUNCTION
 #undef CALL_PROCEDURE
 	FUNCTIONS
@@ -86,12 +86,12 @@ bool call_is_of_memory(uint32_t number)
 		next_ names;                                                                       \
 		call_end(&call_, NUMBER_##id, slots_, 0);                                          \
 	}
-#include "calls.def"
+#include "hsa/calls.def"
 
 void *const call_wrappers[] = {
 #undef CALL_FUNCTION
 #undef CALL_PROCEDURE
 #define CALL_FUNCTION(id, ...)  (void *)wrapper_of_##id,
 #define CALL_PROCEDURE(id, ...) (void *)wrapper_of_##id,
-#include "calls.def"
+#include "hsa/calls.def"
 };

@@ -19,7 +19,7 @@
 
 #include "../call/arguments.h"
 #include "../call/enumeration.h"
-#include "../common/wanted.h"
+#include "../common/work.h"
 
 struct function_table;
 struct root_table;

@@ -3,11 +3,6 @@
 #include "parts.h"
 
 #include "calls.h"
-#include "counter.h"
-#include "harvest.h"
-#include "objects.h"
-#include "report.h"
-#include "submit.h"
 
 static const struct hsa_part calls_part = {
 	.register_streams = calls_register,

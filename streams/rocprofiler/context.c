@@ -3,7 +3,6 @@
 #include "context.h"
 
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,43 +83,6 @@ static hsa_status_t add_feature(struct context *context, uint32_t at)
 
 /* ---- registers ---- */
 
-static uint32_t registers_of(void *user, const char *block)
-{
-	struct context *context = user;
-	uint32_t number, instances, registers;
-
-	if (!library_block(context->gpu->agent, block, &number, &instances, &registers))
-		return 0;
-	return registers;
-}
-
-/* As the original does, on stdout: what would fit together. */
-static void propose(struct context *context)
-{
-	size_t *pass_of = calloc(context->feature_count, sizeof(*pass_of)), refused, passes;
-	char message[512] = "";
-
-	if (!pass_of)
-		return;
-	passes = passes_choose(context->metrics, context->feature_count, registers_of, context,
-			       pass_of, &refused, message, sizeof(message));
-	if (!passes)
-		printf("rocprofiler: %s\n", message);
-	else
-		printf("rocprofiler: the metrics exceed the GPU's registers; these fit "
-		       "together:\n");
-	for (size_t pass = 0; pass < passes; pass++) {
-		printf("  group%zu:", pass + 1);
-		for (uint32_t i = 0; i < context->feature_count; i++) {
-			if (pass_of[i] == pass)
-				printf(" %s", context->features[i].name);
-		}
-		printf("\n");
-	}
-	fflush(stdout);
-	free(pass_of);
-}
-
 static bool fits(struct context *context, const struct metric_input *input)
 {
 	uint32_t number, instances, registers, used = 0;
@@ -138,10 +100,8 @@ static hsa_status_t check_registers(struct context *context)
 {
 	for (uint32_t f = 0; f < context->feature_count; f++) {
 		for (size_t i = 0; i < metric_input_count(context->metrics[f]); i++) {
-			if (fits(context, metric_input_at(context->metrics[f], i)))
-				continue;
-			propose(context);
-			return fail(HSA_STATUS_ERROR, "Metrics list exceeds HW limits");
+			if (!fits(context, metric_input_at(context->metrics[f], i)))
+				return fail(HSA_STATUS_ERROR, "Metrics list exceeds HW limits");
 		}
 	}
 	return HSA_STATUS_SUCCESS;
@@ -173,42 +133,38 @@ static hsa_status_t fill(struct context *context)
 		status = check_registers(context);
 	if (status || !context->event_count)
 		return status;
-	runtime_own_call = true;
 	context->count = library_count_make(context->gpu->agent, context->events,
 					    context->event_count, why, sizeof(why));
-	runtime_own_call = false;
 	return context->count ? HSA_STATUS_SUCCESS : fail(HSA_STATUS_ERROR, "%s", why);
 }
 
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
 			    struct context **made)
 {
-	struct context *context = calloc(1, sizeof(*context));
-	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	struct context *context;
+	hsa_status_t status;
 
 	if (count && !features)
-		status = fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "features are NULL");
-	else if (context)
-		status = HSA_STATUS_SUCCESS;
-	if (!status && count && !gpu_set(gpu))
-		status = HSA_STATUS_ERROR;
-	if (!status) {
-		__atomic_store_n(&context->uses, 1, __ATOMIC_RELAXED);
-		context->life = runtime_life();
-		context->gpu = gpu;
-		context->features = features;
-		context->feature_count = count;
-		context->pointers = calloc(count + 1, sizeof(*context->pointers));
-		context->metrics = calloc(count + 1, sizeof(*context->metrics));
-		status = context->pointers && context->metrics
-				 ? fill(context)
-				 : fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
-	}
-	if (!status) {
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "features are NULL");
+	if (count && !gpu_set(gpu))
+		return HSA_STATUS_ERROR;
+	context = calloc(1, sizeof(*context));
+	if (!context)
+		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	context->uses = 1;
+	context->life = runtime_life();
+	context->gpu = gpu;
+	context->features = features;
+	context->feature_count = count;
+	context->pointers = calloc(count + 1, sizeof(*context->pointers));
+	context->metrics = calloc(count + 1, sizeof(*context->metrics));
+	status = context->pointers && context->metrics
+			 ? fill(context)
+			 : fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	if (status)
+		context_destroy(context);
+	else
 		*made = context;
-		return status;
-	}
-	context_destroy(context);
 	return status;
 }
 
@@ -297,9 +253,7 @@ static bool quiet(struct context *context)
 
 static void free_context(struct context *context)
 {
-	runtime_own_call = true;
 	library_count_destroy(context->count);
-	runtime_own_call = false;
 	if (runtime_lasts(context->life)) {
 		destroy_signal(context->done);
 		destroy_signal(context->ready);

@@ -17,22 +17,16 @@
 
 bool dispatch_times, dispatch_terse;
 
-/* What the tool has set. */
-static struct {
-	pthread_mutex_t lock; /* of all below */
-	struct dispatch_callbacks callbacks;
-	bool set;
-	rocprofiler_hsa_callback_fun_t submit;
-	void *submit_arg;
-} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what the tool has set */
+static struct dispatch_callbacks set;
 
 struct dispatch_callbacks dispatch_callbacks(void)
 {
 	struct dispatch_callbacks callbacks;
 
-	pthread_mutex_lock(&state.lock);
-	callbacks = state.callbacks;
-	pthread_mutex_unlock(&state.lock);
+	pthread_mutex_lock(&lock);
+	callbacks = set;
+	pthread_mutex_unlock(&lock);
 	return callbacks;
 }
 
@@ -202,30 +196,6 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	return 0;
 }
 
-static void tell_submit(const struct queue *queue, const struct library_packet *packet)
-{
-	rocprofiler_hsa_callback_data_t data = {0};
-	rocprofiler_hsa_callback_fun_t submit;
-	void *arg;
-
-	pthread_mutex_lock(&state.lock);
-	submit = state.submit;
-	arg = state.submit_arg;
-	pthread_mutex_unlock(&state.lock);
-	if (!submit)
-		return;
-	data.submit.packet = packet;
-	data.submit.queue = queue->queue;
-	data.submit.device_type = HSA_DEVICE_TYPE_GPU;
-	data.submit.device_id = queue->gpu->index;
-	if (is_dispatch(packet)) {
-		hsa_kernel_dispatch_packet_t dispatch;
-		memcpy(&dispatch, packet, sizeof(dispatch));
-		data.submit.kernel_name = kernel_name(dispatch.kernel_object);
-	}
-	(void)submit(ROCPROFILER_HSA_CB_ID_SUBMIT, &data, arg);
-}
-
 /* Some runtimes do not bear that the GPU's ring overflows twice in a call. Waits until there is room, if
  * that is known: by the counted work under way. */
 static void wait_for_room(const struct queue *queue, uint64_t packets)
@@ -263,7 +233,6 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	struct work *work = is_dispatch(packet) ? calloc(1, sizeof(*work)) : NULL;
 	uint32_t count = 0;
 
-	tell_submit(queue, packet);
 	if (work && asks(queue, index, packet, work)) {
 		if (take_context(work)) {
 			flush(batch);
@@ -312,56 +281,49 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 
 /* ---- callbacks ---- */
 
-void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg)
-{
-	pthread_mutex_lock(&state.lock);
-	state.submit = callback;
-	state.submit_arg = arg;
-	pthread_mutex_unlock(&state.lock);
-}
-
 EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
 						    void *data)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
+	bool free_to_set;
 
-	pthread_mutex_lock(&state.lock);
-	if (state.set && state.callbacks.functions.dispatch) {
-		status = HSA_STATUS_ERROR;
-	} else {
-		state.callbacks = (struct dispatch_callbacks){callbacks, data, true};
-		state.set = true;
-	}
-	pthread_mutex_unlock(&state.lock);
-	return status ? fail(status, "queue callbacks are set already; remove them first") : status;
+	pthread_mutex_lock(&lock);
+	free_to_set = !set.functions.dispatch;
+	if (free_to_set)
+		set = (struct dispatch_callbacks){callbacks, data, true, true};
+	pthread_mutex_unlock(&lock);
+	return free_to_set ? HSA_STATUS_SUCCESS
+			   : fail(HSA_STATUS_ERROR,
+				  "queue callbacks are set already; remove them first");
 }
 
 EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
 {
-	pthread_mutex_lock(&state.lock);
-	memset(&state.callbacks, 0, sizeof(state.callbacks));
-	state.set = false;
-	pthread_mutex_unlock(&state.lock);
+	pthread_mutex_lock(&lock);
+	set = (struct dispatch_callbacks){0};
+	pthread_mutex_unlock(&lock);
 	return HSA_STATUS_SUCCESS;
+}
+
+/* False: none are set. */
+static bool set_started(bool started)
+{
+	bool there;
+
+	pthread_mutex_lock(&lock);
+	there = set.there;
+	set.started = there && started;
+	pthread_mutex_unlock(&lock);
+	return there;
 }
 
 EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
-
-	pthread_mutex_lock(&state.lock);
-	if (state.set)
-		state.callbacks.started = true;
-	else
-		status = HSA_STATUS_ERROR;
-	pthread_mutex_unlock(&state.lock);
-	return status ? fail(status, "no queue callbacks are set") : status;
+	return set_started(true) ? HSA_STATUS_SUCCESS
+				 : fail(HSA_STATUS_ERROR, "no queue callbacks are set");
 }
 
 EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
 {
-	pthread_mutex_lock(&state.lock);
-	state.callbacks.started = false;
-	pthread_mutex_unlock(&state.lock);
+	(void)set_started(false);
 	return HSA_STATUS_SUCCESS;
 }

@@ -22,12 +22,10 @@ void dispatch_hook(struct root_table *table, bool intercepts, bool enables);
 /* Kernels' times are wanted; callbacks are told of queues and packets alone (opt_mode). Set in OnLoad. */
 extern bool dispatch_times, dispatch_terse;
 
-void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg);
-
 struct dispatch_callbacks {
 	rocprofiler_queue_callbacks_t functions;
 	void *data;
-	bool started;
+	bool there, started;
 };
 
 /* Those that the tool has set last. */
@@ -41,5 +39,7 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 const char *kernel_name(uint64_t object);
 const amd_kernel_code_t *kernel_code(uint64_t object);
 void kernels_hook(struct root_table *table);
+/* Whether callbacks are called with code objects and kernels: what the tool's settings say, until it has ended. */
+void kernels_are_told(bool wanted);
 
 #endif

@@ -17,22 +17,23 @@ EXPORT uint32_t rocprofiler_version_minor(void)
 EXPORT hsa_status_t rocprofiler_get_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
 					 void *data)
 {
-	struct gpu *gpu;
 	struct counter_set *set;
+	struct gpu *gpu;
 	uint32_t count = 0;
 
-	if (!agent || !data)
+	if (!data)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_info: NULL");
-	gpu = gpu_of(*agent);
+	if (kind != ROCPROFILER_INFO_KIND_METRIC_COUNT && kind != ROCPROFILER_INFO_KIND_TRACE_COUNT)
+		return fail(HSA_STATUS_ERROR, "get_info: unknown kind %d", (int)kind);
+	gpu = agent ? gpu_of(*agent) : gpu_at(0);
 	if (!gpu)
 		return HSA_STATUS_ERROR;
-	if (kind == ROCPROFILER_INFO_KIND_METRIC_COUNT) {
+	for (; gpu && kind == ROCPROFILER_INFO_KIND_METRIC_COUNT;
+	     gpu = agent ? NULL : gpu_at(gpu->index + 1)) {
 		set = gpu_set(gpu);
 		if (!set)
 			return HSA_STATUS_ERROR;
-		count = (uint32_t)counter_set_count(set);
-	} else if (kind != ROCPROFILER_INFO_KIND_TRACE_COUNT) {
-		return fail(HSA_STATUS_ERROR, "get_info: unknown kind %d", (int)kind);
+		count += (uint32_t)counter_set_count(set);
 	}
 	*(uint32_t *)data = count;
 	return HSA_STATUS_SUCCESS;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Tells the tool
- * of symbols (KSYMBOL) and code objects (CODEOBJ).
+ * Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Where the tool's
+ * settings ask for it (hsa_intercepting), tells it of symbols (KSYMBOL) and code objects (CODEOBJ).
  *
- * Threads: any; one lock, not held around callbacks. Names stay: a tool keeps them.
+ * Threads: any; two locks, not held around callbacks. Names stay: a tool keeps them.
  */
 #include <hsa/hsa_ven_amd_loader.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "callbacks.h"
 #include "demangle.h"
 #include "dispatch.h"
 
@@ -26,7 +25,7 @@ struct kernel {
 static struct {
 	pthread_mutex_t lock;
 	struct kernel *buckets[BUCKETS]; /* by object */
-	struct kernel *gone;             /* their names are used again */
+	struct kernel *gone;             /* only added to */
 } kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __typeof__(hsa_executable_freeze) *next_freeze;
@@ -86,14 +85,126 @@ static char *readable(char *symbol)
 	return text;
 }
 
+/* ---- what the tool is told */
+
+static struct {
+	pthread_mutex_t lock; /* of all below */
+	rocprofiler_hsa_callbacks_t functions;
+	void *arg;
+	bool wanted; /* by the tool's settings, until it has ended */
+} callbacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions,
+						  void *arg)
+{
+	pthread_mutex_lock(&callbacks.lock);
+	callbacks.functions = functions;
+	callbacks.arg = arg;
+	pthread_mutex_unlock(&callbacks.lock);
+	if (functions.allocate || functions.device || functions.memcopy || functions.submit)
+		complain("HSA callbacks are told of code objects and kernels alone; rtl trace "
+			 "records memory, copies and dispatches");
+	return HSA_STATUS_SUCCESS;
+}
+
+void kernels_are_told(bool wanted)
+{
+	pthread_mutex_lock(&callbacks.lock);
+	callbacks.wanted = wanted;
+	pthread_mutex_unlock(&callbacks.lock);
+}
+
+/* What is to be called now; NULL: nothing. */
+static rocprofiler_hsa_callback_fun_t function_of(rocprofiler_hsa_cb_id_t id, void **arg)
+{
+	rocprofiler_hsa_callback_fun_t function = NULL;
+
+	pthread_mutex_lock(&callbacks.lock);
+	if (callbacks.wanted)
+		function = id == ROCPROFILER_HSA_CB_ID_KSYMBOL ? callbacks.functions.ksymbol
+							       : callbacks.functions.codeobj;
+	*arg = callbacks.arg;
+	pthread_mutex_unlock(&callbacks.lock);
+	return function;
+}
+
+static bool is_told(rocprofiler_hsa_cb_id_t id)
+{
+	void *arg;
+
+	return function_of(id, &arg) != NULL;
+}
+
+static void tell(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data)
+{
+	void *arg;
+	rocprofiler_hsa_callback_fun_t function = function_of(id, &arg);
+
+	if (function)
+		(void)function(id, data, arg);
+}
+
+struct code {
+	const hsa_ven_amd_loader_1_01_pfn_t *loader;
+	bool unload;
+};
+
+#define ASK(what, into)                                                                            \
+	((void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_##what, &(into)))
+
+static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_t object,
+			    void *user)
+{
+	const struct code *code = user;
+	__typeof__(hsa_ven_amd_loader_loaded_code_object_get_info) *ask =
+		code->loader->hsa_ven_amd_loader_loaded_code_object_get_info;
+	rocprofiler_hsa_callback_data_t data = {0};
+
+	(void)executable;
+	data.codeobj.storage_file = -1;
+	data.codeobj.unload = code->unload;
+	ASK(CODE_OBJECT_STORAGE_TYPE, data.codeobj.storage_type);
+	if (data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE)
+		ASK(CODE_OBJECT_STORAGE_FILE, data.codeobj.storage_file);
+	if (data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY) {
+		ASK(CODE_OBJECT_STORAGE_MEMORY_BASE, data.codeobj.memory_base);
+		ASK(CODE_OBJECT_STORAGE_MEMORY_SIZE, data.codeobj.memory_size);
+	}
+	ASK(LOAD_BASE, data.codeobj.load_base);
+	ASK(LOAD_SIZE, data.codeobj.load_size);
+	ASK(LOAD_DELTA, data.codeobj.load_delta);
+	ASK(URI_LENGTH, data.codeobj.uri_length);
+	/* Stays, as the original's does: a tool keeps it. */
+	data.codeobj.uri = calloc(1, (size_t)data.codeobj.uri_length + 1);
+	if (!data.codeobj.uri)
+		return HSA_STATUS_SUCCESS;
+	ASK(URI, *data.codeobj.uri);
+	tell(ROCPROFILER_HSA_CB_ID_CODEOBJ, &data);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* The code objects of an executable that was loaded, or is about to go. */
+static void tell_code(hsa_executable_t executable, bool unload)
+{
+	hsa_ven_amd_loader_1_01_pfn_t loader = {0};
+	struct code code = {&loader, unload};
+
+	if (!is_told(ROCPROFILER_HSA_CB_ID_CODEOBJ) || runtime_find() ||
+	    hsa->get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader) ||
+	    !loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects)
+		return;
+	(void)loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable, on_code,
+									       &code);
+}
+
 /* As in the original: the name is the tool's to free, and there is none when the kernel goes. */
-static void tell_symbol(const struct kernel *kernel, uint64_t object, bool unload)
+static void tell_symbol(const struct kernel *kernel, bool unload)
 {
 	rocprofiler_hsa_callback_data_t data = {0};
 
-	if (!callbacks_are_told(ROCPROFILER_HSA_CB_ID_KSYMBOL))
+	if (!is_told(ROCPROFILER_HSA_CB_ID_KSYMBOL))
 		return;
-	data.ksymbol.object = object;
+	data.ksymbol.object = kernel->object;
 	data.ksymbol.unload = unload;
 	if (!unload) {
 		data.ksymbol.name = strdup(kernel->name);
@@ -101,48 +212,23 @@ static void tell_symbol(const struct kernel *kernel, uint64_t object, bool unloa
 			return;
 		data.ksymbol.name_length = (uint32_t)strlen(kernel->name);
 	}
-	callbacks_tell(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data);
-}
-
-/* One that is gone and had the name; NULL: none. */
-static struct kernel *take_gone(const char *name)
-{
-	struct kernel **at = &kernels.gone, *taken;
-
-	while (*at && strcmp((*at)->name, name) != 0)
-		at = &(*at)->next;
-	taken = *at;
-	if (taken)
-		*at = taken->next;
-	return taken;
+	tell(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data);
 }
 
 static void add(uint64_t executable, uint64_t object, char *symbol)
 {
+	struct kernel *kernel = malloc(sizeof(*kernel)), **bucket = bucket_of(object);
 	char *name = readable(symbol);
-	struct kernel *kernel;
 
-	pthread_mutex_lock(&kernels.lock);
-	kernel = take_gone(name);
-	if (kernel) {
+	if (!kernel) {
 		free(name);
-	} else {
-		kernel = calloc(1, sizeof(*kernel));
-		if (kernel)
-			kernel->name = name;
-		else
-			free(name);
+		return;
 	}
-	if (kernel) {
-		struct kernel **bucket = bucket_of(object);
-		kernel->object = object;
-		kernel->executable = executable;
-		kernel->next = *bucket;
-		*bucket = kernel;
-	}
+	pthread_mutex_lock(&kernels.lock);
+	*kernel = (struct kernel){*bucket, object, executable, name};
+	*bucket = kernel;
 	pthread_mutex_unlock(&kernels.lock);
-	if (kernel)
-		tell_symbol(kernel, object, false);
+	tell_symbol(kernel, false);
 }
 
 static hsa_status_t on_symbol(hsa_executable_t executable, hsa_agent_t agent,
@@ -177,47 +263,37 @@ static hsa_status_t on_freeze(hsa_executable_t executable, const char *options)
 		return status;
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)
 		(void)hsa->iterate_agent_symbols(executable, gpu->agent, on_symbol, NULL);
-	callbacks_tell_code(executable, false);
+	tell_code(executable, false);
 	return status;
-}
-
-static struct kernel **find_of(uint64_t executable)
-{
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		for (struct kernel **at = &kernels.buckets[i]; *at; at = &(*at)->next) {
-			if ((*at)->executable == executable)
-				return at;
-		}
-	}
-	return NULL;
 }
 
 static void forget(uint64_t executable)
 {
-	struct kernel **at, *kernel;
+	struct kernel *before, *kernel;
 
-	do {
-		kernel = NULL;
-		pthread_mutex_lock(&kernels.lock);
-		at = find_of(executable);
-		if (at) {
+	pthread_mutex_lock(&kernels.lock);
+	before = kernels.gone;
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (struct kernel **at = &kernels.buckets[i]; *at;) {
 			kernel = *at;
+			if (kernel->executable != executable) {
+				at = &kernel->next;
+				continue;
+			}
 			*at = kernel->next;
+			kernel->next = kernels.gone;
+			kernels.gone = kernel;
 		}
-		pthread_mutex_unlock(&kernels.lock);
-		if (!kernel)
-			continue;
-		tell_symbol(kernel, kernel->object, true);
-		pthread_mutex_lock(&kernels.lock);
-		kernel->next = kernels.gone;
-		kernels.gone = kernel;
-		pthread_mutex_unlock(&kernels.lock);
-	} while (kernel);
+	}
+	kernel = kernels.gone;
+	pthread_mutex_unlock(&kernels.lock);
+	for (; kernel != before; kernel = kernel->next)
+		tell_symbol(kernel, true);
 }
 
 static hsa_status_t on_destroy(hsa_executable_t executable)
 {
-	callbacks_tell_code(executable, true);
+	tell_code(executable, true);
 	forget(executable.handle);
 	return next_destroy(executable);
 }

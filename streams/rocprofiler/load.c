@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "callbacks.h"
 #include "dispatch.h"
 
 EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
@@ -28,8 +27,8 @@ static void (*tool_unload)(void);
 static void refuse_variables(void)
 {
 	static const char *const refused[] = {
-		"ROCP_MCOPY_DATA",  "ROCPROFILER_TRACE", "ROCPROFILER_SESS",
-		"ROCP_PROXY_QUEUE", "ROCP_DUMP_CODEOBJ", "ROCP_ONLOAD_TRACE",
+		"ROCP_MCOPY_DATA",   "ROCPROFILER_TRACE", "ROCPROFILER_SESS", "ROCP_PROXY_QUEUE",
+		"ROCP_DUMP_CODEOBJ", "ROCP_ONLOAD_TRACE", "ROCPROFILER_LOG",
 	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
@@ -173,8 +172,7 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 	dispatch_terse = settings.opt_mode;
 	dispatch_times = settings.timestamp_on && !dispatch_terse;
 	kernels_hook(table);
-	if (settings.hsa_intercepting)
-		callbacks_hook(table);
+	kernels_are_told(settings.hsa_intercepting);
 	dispatch_hook(table, intercepts, !intercepts || mode == MODE_UNSET);
 	return true;
 }
@@ -187,7 +185,7 @@ void OnUnload(void)
 	if (tool_unload)
 		tool_unload();
 	service_finish();
-	callbacks_end();
+	kernels_are_told(false);
 	runtime_forget();
 	loaded = false;
 	if (rtl_unload)

@@ -86,19 +86,8 @@ static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
 	return status;
 }
 
-/* All entries' contexts, at the first fetch: a tool opens pools before it may ask for memory. */
-static hsa_status_t make_contexts(struct pool *pool)
-{
-	hsa_status_t status = HSA_STATUS_SUCCESS;
-
-	for (uint32_t i = 0; i < pool->count && !status; i++) {
-		if (!pool->entries[i].public.context)
-			status = make_context(pool, &pool->entries[i]);
-	}
-	return status;
-}
-
-/* Of the entry that is fetched next: the GPU may still write to what was given up. */
+/* Of the entry that is fetched next: made when it is first needed, as a tool opens pools before it may ask for
+ * memory. The GPU may still write to what was given up. */
 static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
 {
 	struct context *context = entry->public.context;
@@ -114,20 +103,16 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 					   rocprofiler_pool_entry_t *out)
 {
 	struct pool *pool = handle;
-	struct pool_entry *entry = NULL;
-	hsa_status_t status = HSA_STATUS_SUCCESS;
+	struct pool_entry *entry;
+	hsa_status_t status;
 
 	if (!pool || !out)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_fetch: NULL");
 	pthread_mutex_lock(&pool->lock);
-	if (!pool->entries[pool->count - 1].public.context)
-		status = make_contexts(pool);
-	if (!status) {
-		while (pool->fetched - pool->done >= pool->count)
-			pthread_cond_wait(&pool->handled, &pool->lock);
-		entry = &pool->entries[pool->fetched % pool->count];
-		status = renew_context(pool, entry);
-	}
+	while (pool->fetched - pool->done >= pool->count)
+		pthread_cond_wait(&pool->handled, &pool->lock);
+	entry = &pool->entries[pool->fetched % pool->count];
+	status = renew_context(pool, entry);
 	if (!status) {
 		pool->fetched++;
 		entry->state = ENTRY_OUT;
@@ -225,11 +210,13 @@ EXPORT hsa_status_t rocprofiler_pool_iterate(
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 
-static bool under_way(const struct pool *pool)
+/* Whether an entry's dispatch is under way; or was given up, and the service still has it. */
+static bool under_way(const struct pool *pool, bool or_given_up)
 {
 	for (uint32_t i = 0; i < pool->count; i++) {
 		const struct context *context = pool->entries[i].public.context;
-		if (context && context_is_busy(context))
+		if (context && __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) &&
+		    (or_given_up || !context_is_abandoned(context)))
 			return true;
 	}
 	return false;
@@ -239,7 +226,7 @@ static bool under_way(const struct pool *pool)
  * not come back: they are not waited for. */
 static void wait_for_handlers(struct pool *pool)
 {
-	while (pool->handling || under_way(pool)) {
+	while (pool->handling || under_way(pool, false)) {
 		/* What is given up tells nobody. */
 		struct timespec soon;
 		clock_gettime(CLOCK_REALTIME, &soon);
@@ -261,17 +248,6 @@ EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* Whether a dispatch was given up, and the service still has it. */
-static bool may_complete(const struct pool *pool)
-{
-	for (uint32_t i = 0; i < pool->count; i++) {
-		const struct context *context = pool->entries[i].public.context;
-		if (context && __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
-			return true;
-	}
-	return false;
-}
-
 EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 {
 	struct pool *pool = handle;
@@ -282,7 +258,7 @@ EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 	pthread_mutex_lock(&pool->lock);
 	wait_for_handlers(pool);
 	pool->closed = true;
-	stays = may_complete(pool);
+	stays = under_way(pool, true);
 	pthread_mutex_unlock(&pool->lock);
 	for (uint32_t i = 0; i < pool->count; i++)
 		context_destroy(pool->entries[i].public.context);

@@ -3,19 +3,15 @@
 #include "runtime.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "agent.h"
 
 #define RUNTIME   "libhsa-runtime64.so.1"
 #define GPUS_MOST 64
-#define LOG_FILE  "/tmp/rocprofiler_log.txt"
 
 struct runtime runtime;
 uint64_t runtime_timeout_ns = UINT64_MAX;
@@ -33,25 +29,6 @@ static _Thread_local char last_error[1024];
 
 /* ---- errors ---- */
 
-/* As the original: ROCPROFILER_LOG=1 appends errors to a file. Never through a link of somebody's, to
- * his file, or waiting at his FIFO. */
-static void log_line(const char *line)
-{
-	const char *wanted = secure_getenv("ROCPROFILER_LOG");
-	struct stat st;
-	int file;
-
-	if (!wanted || strcmp(wanted, "1") != 0)
-		return;
-	file = open(LOG_FILE, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		    0600);
-	if (file < 0)
-		return;
-	if (!fstat(file, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
-		dprintf(file, "%s\n", line);
-	close(file);
-}
-
 hsa_status_t fail(hsa_status_t status, const char *format, ...)
 {
 	va_list args;
@@ -59,7 +36,6 @@ hsa_status_t fail(hsa_status_t status, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(last_error, sizeof(last_error), format, args);
 	va_end(args);
-	log_line(last_error);
 	return status;
 }
 
@@ -72,7 +48,6 @@ void complain(const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	fprintf(stderr, "rocprofiler: %s\n", line);
-	log_line(line);
 }
 
 EXPORT hsa_status_t rocprofiler_error_string(const char **text)
@@ -105,7 +80,6 @@ static bool find_functions(void *handle)
 		{"hsa_signal_wait_scacquire", &runtime.signal_wait},
 		{"hsa_executable_iterate_agent_symbols", &interceptor.hsa.iterate_agent_symbols},
 		{"hsa_executable_symbol_get_info", &interceptor.hsa.symbol_get_info},
-		{"hsa_region_get_info", &runtime.region_get_info},
 		{"hsa_amd_profiling_set_profiler_enabled", &interceptor.hsa.set_profiler_enabled},
 		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
 		{"hsa_amd_memory_pool_get_info", &interceptor.hsa.memory_pool_get_info},
@@ -264,19 +238,13 @@ bool vendor_find(char *why, size_t size)
 
 bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size)
 {
-	/* Of its own: what allocates memory is hooked, and the hook takes the other lock. */
-	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	const struct library_packet *made;
 
-	if (!vendor_find(why, size))
-		return false;
-	pthread_mutex_lock(&one_at_a_time);
-	runtime_own_call = true;
-	made = library_enable(gpu->agent, why, size);
-	runtime_own_call = false;
+	pthread_mutex_lock(&lock);
+	made = library_find(why, size) ? library_enable(gpu->agent, why, size) : NULL;
 	if (made)
 		*packet = *made;
-	pthread_mutex_unlock(&one_at_a_time);
+	pthread_mutex_unlock(&lock);
 	return made;
 }
 

@@ -34,13 +34,12 @@ static struct hsa_functions *const hsa = &interceptor.hsa;
 struct runtime {
 	__typeof__(hsa_signal_load_scacquire) *signal_load;
 	__typeof__(hsa_signal_wait_scacquire) *signal_wait;
-	__typeof__(hsa_region_get_info) *region_get_info;
 	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
 };
 
 extern struct runtime runtime;
 
-/* On this thread rocprofiler itself calls HSA: hooks only pass on. */
+/* On this thread rocprofiler itself makes a queue: hooks only pass on. */
 extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));
 
 /* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */

@@ -2,6 +2,7 @@
 /* The service: see service.h. */
 #include "service.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
@@ -457,21 +458,29 @@ bool harvest_help(void)
 	return true;
 }
 
-/* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told
- * of what the GPU has counted. Kernels that run on are not waited for. */
-static void at_exit(void)
+/* Waits until what was taken before is over, as long as there is news in `idle_ms`, and `most_ms` at most. */
+static bool wait_for_all(int idle_ms, int most_ms)
 {
-	const struct timespec pause = {0, 1000000};
 	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+	const struct timespec pause = {0, 1000000};
 	uint64_t before = 0, now;
 
-	for (int idle = 0; getpid() == service.pid && idle < EXIT_MS && !are_over(count); idle++) {
+	for (int idle = 0, i = 0; idle < idle_ms && i < most_ms && !are_over(count); idle++, i++) {
 		now = __atomic_load_n(&over, __ATOMIC_RELAXED);
 		if (now != before)
 			idle = 0;
 		before = now;
 		nanosleep(&pause, NULL);
 	}
+	return are_over(count);
+}
+
+/* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told
+ * of what the GPU has counted. Kernels that run on are not waited for. */
+static void at_exit(void)
+{
+	if (getpid() == service.pid)
+		(void)wait_for_all(EXIT_MS, INT_MAX);
 }
 
 static bool start_service(void)
@@ -505,19 +514,9 @@ bool service_take(struct work *work)
 	return done;
 }
 
-static bool wait_for_all(int limit_ms)
-{
-	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-	const struct timespec pause = {0, 1000000};
-
-	for (int i = 0; i < limit_ms && !are_over(count); i++)
-		nanosleep(&pause, NULL);
-	return are_over(count);
-}
-
 bool service_wait(void)
 {
-	return wait_for_all(FINISH_MS);
+	return wait_for_all(FINISH_MS, FINISH_MS);
 }
 
 /* What has not ended by then is dropped: the runtime and its signals go. */
@@ -527,5 +526,5 @@ void service_finish(void)
 		return;
 	complain("dispatches have not ended; their counts are lost");
 	__atomic_store_n(&drop, true, __ATOMIC_RELEASE);
-	(void)wait_for_all(DROP_MS);
+	(void)wait_for_all(DROP_MS, DROP_MS);
 }

@@ -29,35 +29,30 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void roctxMarkA(const char *message);
-EXPORT int roctxRangePushA(const char *message);
-EXPORT int roctxRangePop(void);
-EXPORT uint64_t roctxRangeStartA(const char *message);
-EXPORT void roctxRangeStop(uint64_t id);
-EXPORT int roctxGetThreadId(uint64_t *tid);
-EXPORT int roctxProfilerPause(uint64_t tid);
-EXPORT int roctxProfilerResume(uint64_t tid);
-EXPORT int roctxNameOsThread(const char *name);
-EXPORT int roctxNameHsaAgent(const char *name, const void *agent);
-EXPORT int roctxNameHipDevice(const char *name, int device);
-EXPORT int roctxNameHipStream(const char *name, const void *stream);
-EXPORT uint32_t roctx_version_major(void);
-EXPORT uint32_t roctx_version_minor(void);
+/* The functions of its libraries that are ours here. */
+#define ROCTX_FUNCTIONS(F)                                                                         \
+	F(void, roctxMarkA, (const char *message))                                                 \
+	F(int, roctxRangePushA, (const char *message))                                             \
+	F(int, roctxRangePop, (void))                                                              \
+	F(uint64_t, roctxRangeStartA, (const char *message))                                       \
+	F(void, roctxRangeStop, (uint64_t id))                                                     \
+	F(int, roctxGetThreadId, (uint64_t * tid))                                                 \
+	F(int, roctxProfilerPause, (uint64_t tid))                                                 \
+	F(int, roctxProfilerResume, (uint64_t tid))                                                \
+	F(int, roctxNameOsThread, (const char *name))                                              \
+	F(int, roctxNameHsaAgent, (const char *name, const void *agent))                           \
+	F(int, roctxNameHipDevice, (const char *name, int device))                                 \
+	F(int, roctxNameHipStream, (const char *name, const void *stream))                         \
+	F(uint32_t, roctx_version_major, (void))                                                   \
+	F(uint32_t, roctx_version_minor, (void))
+
+#define DECLARE(result, name, parameters) EXPORT result name parameters;
+ROCTX_FUNCTIONS(DECLARE)
 
 /* The library's functions; NULL where there is none. */
+#define MEMBER(result, name, parameters) result(*name) parameters;
 static struct {
-	__typeof__(roctxMarkA) *mark;
-	__typeof__(roctxRangePushA) *push;
-	__typeof__(roctxRangePop) *pop;
-	__typeof__(roctxRangeStartA) *start;
-	__typeof__(roctxRangeStop) *stop;
-	__typeof__(roctxGetThreadId) *thread_id;
-	__typeof__(roctxProfilerPause) *pause, *resume;
-	__typeof__(roctxNameOsThread) *name_thread;
-	__typeof__(roctxNameHsaAgent) *name_agent;
-	__typeof__(roctxNameHipDevice) *name_device;
-	__typeof__(roctxNameHipStream) *name_stream;
-	__typeof__(roctx_version_major) *major, *minor;
+	ROCTX_FUNCTIONS(MEMBER)
 } next;
 
 static struct rtl_stream *stream = &rtl_stream_none;
@@ -79,20 +74,8 @@ static void start(void)
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "range", .name = "roctx"};
 
-	find("roctxMarkA", &next.mark);
-	find("roctxRangePushA", &next.push);
-	find("roctxRangePop", &next.pop);
-	find("roctxRangeStartA", &next.start);
-	find("roctxRangeStop", &next.stop);
-	find("roctxGetThreadId", &next.thread_id);
-	find("roctxProfilerPause", &next.pause);
-	find("roctxProfilerResume", &next.resume);
-	find("roctxNameOsThread", &next.name_thread);
-	find("roctxNameHsaAgent", &next.name_agent);
-	find("roctxNameHipDevice", &next.name_device);
-	find("roctxNameHipStream", &next.name_stream);
-	find("roctx_version_major", &next.major);
-	find("roctx_version_minor", &next.minor);
+#define FIND(result, name, parameters) find(#name, &next.name);
+	ROCTX_FUNCTIONS(FIND)
 	if (rtl_stream_register(&roctx_stream_info, &stream))
 		rtl_log(RTL_LEVEL_ERROR, "roctx", "no room for the stream %s", RTL_STREAM_ROCTX);
 	else
@@ -120,31 +103,10 @@ struct name {
 	bool cut;
 };
 
-#define PAGE 4096u
-
-/* As strnlen, of a text that may not be terminated: whether there is a next page is asked for. */
-static size_t bounded_length(const char *text, size_t most)
-{
-	size_t length = 0;
-	char byte;
-
-	for (;;) {
-		const uintptr_t at = (uintptr_t)text + length;
-		const size_t in_page = PAGE - at % PAGE;
-		const size_t looked = in_page < most - length ? in_page : most - length;
-		const size_t found = strnlen(text + length, looked);
-
-		length += found;
-		if (found < looked || length == most || !text_read_bytes(&byte, at + found, 1))
-			return length;
-	}
-}
-
 static struct name name_of(const char *text)
 {
-	/* in the first page there never is anything: a number that was taken for a text */
-	struct name name = {.text = (uintptr_t)text < PAGE ? "" : text};
-	const size_t length = bounded_length(name.text, RANGE_NAME_BYTES + 1);
+	struct name name = {.text = text ? text : ""};
+	const size_t length = strnlen(name.text, RANGE_NAME_BYTES + 1);
 
 	name.cut = length > RANGE_NAME_BYTES;
 	name.length = name.cut ? RANGE_NAME_BYTES : (uint32_t)length;
@@ -351,8 +313,8 @@ void roctxMarkA(const char *message)
 	const struct name name = name_of(message);
 
 	publish_mark(&name);
-	if (next.mark)
-		next.mark(message);
+	if (next.roctxMarkA)
+		next.roctxMarkA(message);
 }
 
 int roctxRangePushA(const char *message)
@@ -381,7 +343,7 @@ int roctxRangePushA(const char *message)
 	} else {
 		(void)ranges_push(NULL);
 	}
-	return next.push ? next.push(message) : level;
+	return next.roctxRangePushA ? next.roctxRangePushA(message) : level;
 }
 
 int roctxRangePop(void)
@@ -399,7 +361,7 @@ int roctxRangePop(void)
 		rtl_scope_pop(range.scope);
 		end_range(&range);
 	}
-	return next.pop ? next.pop() : level;
+	return next.roctxRangePop ? next.roctxRangePop() : level;
 }
 
 uint64_t roctxRangeStartA(const char *message)
@@ -407,8 +369,8 @@ uint64_t roctxRangeStartA(const char *message)
 	uint64_t id;
 
 	begin();
-	id = next.start ? next.start(message)
-			: __atomic_fetch_add(&last_id, 1, __ATOMIC_RELAXED) + 1;
+	id = next.roctxRangeStartA ? next.roctxRangeStartA(message)
+				   : __atomic_fetch_add(&last_id, 1, __ATOMIC_RELAXED) + 1;
 	if (wants_ranges() || outside_ranges_count()) {
 		const struct name name = name_of(message);
 		struct range range;
@@ -433,15 +395,15 @@ void roctxRangeStop(uint64_t id)
 	begin();
 	if (ranges_stop(id, &range, name))
 		end_range(&range);
-	if (next.stop)
-		next.stop(id);
+	if (next.roctxRangeStop)
+		next.roctxRangeStop(id);
 }
 
 int roctxGetThreadId(uint64_t *tid)
 {
 	begin();
-	if (next.thread_id)
-		return next.thread_id(tid);
+	if (next.roctxGetThreadId)
+		return next.roctxGetThreadId(tid);
 	*tid = rtl_thread_id();
 	return 0;
 }
@@ -452,7 +414,7 @@ int roctxProfilerPause(uint64_t tid)
 	begin();
 	set_paused(true);
 	rtl_log(RTL_LEVEL_INFO, "roctx", "the program pauses recording");
-	return next.pause ? next.pause(tid) : 0;
+	return next.roctxProfilerPause ? next.roctxProfilerPause(tid) : 0;
 }
 
 int roctxProfilerResume(uint64_t tid)
@@ -460,14 +422,14 @@ int roctxProfilerResume(uint64_t tid)
 	begin();
 	set_paused(false);
 	rtl_log(RTL_LEVEL_INFO, "roctx", "the program resumes recording");
-	return next.resume ? next.resume(tid) : 0;
+	return next.roctxProfilerResume ? next.roctxProfilerResume(tid) : 0;
 }
 
 int roctxNameOsThread(const char *name)
 {
 	begin();
 	publish_name(RTL_ROCTX_THREAD, rtl_thread_id(), name);
-	return next.name_thread ? next.name_thread(name) : 0;
+	return next.roctxNameOsThread ? next.roctxNameOsThread(name) : 0;
 }
 
 /* An agent is a struct with its handle in it. */
@@ -479,33 +441,33 @@ int roctxNameHsaAgent(const char *name, const void *agent)
 	if (rtl_enabled(stream, RTL_METADATA))
 		(void)text_read_bytes(&handle, (uint64_t)(uintptr_t)agent, sizeof(handle));
 	publish_name(RTL_ROCTX_AGENT, handle, name);
-	return next.name_agent ? next.name_agent(name, agent) : 0;
+	return next.roctxNameHsaAgent ? next.roctxNameHsaAgent(name, agent) : 0;
 }
 
 int roctxNameHipDevice(const char *name, int device)
 {
 	begin();
 	publish_name(RTL_ROCTX_DEVICE, (uint64_t)(int64_t)device, name);
-	return next.name_device ? next.name_device(name, device) : 0;
+	return next.roctxNameHipDevice ? next.roctxNameHipDevice(name, device) : 0;
 }
 
 int roctxNameHipStream(const char *name, const void *hip_stream)
 {
 	begin();
 	publish_name(RTL_ROCTX_STREAM, (uint64_t)(uintptr_t)hip_stream, name);
-	return next.name_stream ? next.name_stream(name, hip_stream) : 0;
+	return next.roctxNameHipStream ? next.roctxNameHipStream(name, hip_stream) : 0;
 }
 
 uint32_t roctx_version_major(void)
 {
 	begin();
-	return next.major ? next.major() : 4;
+	return next.roctx_version_major ? next.roctx_version_major() : 4;
 }
 
 uint32_t roctx_version_minor(void)
 {
 	begin();
-	return next.minor ? next.minor() : 1;
+	return next.roctx_version_minor ? next.roctx_version_minor() : 1;
 }
 
 /* ---- by name */
@@ -513,23 +475,12 @@ uint32_t roctx_version_minor(void)
 void *roctx_ours(const char *name, const void *found)
 {
 	begin();
+#define OURS(result, name, parameters) {#name, (void *)(name), (void *)next.name},
 	const struct {
 		const char *name;
 		void *ours;
 		void *theirs;
-	} functions[] = {
-		{"roctxMarkA", (void *)roctxMarkA, (void *)next.mark},
-		{"roctxRangePushA", (void *)roctxRangePushA, (void *)next.push},
-		{"roctxRangePop", (void *)roctxRangePop, (void *)next.pop},
-		{"roctxRangeStartA", (void *)roctxRangeStartA, (void *)next.start},
-		{"roctxRangeStop", (void *)roctxRangeStop, (void *)next.stop},
-		{"roctxProfilerPause", (void *)roctxProfilerPause, (void *)next.pause},
-		{"roctxProfilerResume", (void *)roctxProfilerResume, (void *)next.resume},
-		{"roctxNameOsThread", (void *)roctxNameOsThread, (void *)next.name_thread},
-		{"roctxNameHsaAgent", (void *)roctxNameHsaAgent, (void *)next.name_agent},
-		{"roctxNameHipDevice", (void *)roctxNameHipDevice, (void *)next.name_device},
-		{"roctxNameHipStream", (void *)roctxNameHipStream, (void *)next.name_stream},
-	};
+	} functions[] = {ROCTX_FUNCTIONS(OURS)};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (!strcmp(name, functions[i].name))

@@ -4,7 +4,6 @@
 
 #include "bridge.h"
 #include "events.h"
-#include "interfaces.h"
 #include "streams.h"
 #include "thread.h"
 
@@ -113,7 +112,7 @@ uint64_t xptiRegisterPayload(struct xpti_payload *payload)
 
 const struct xpti_payload *xptiQueryPayload(struct xpti_event *event)
 {
-	return slot_of(event) || slot_is_spare(event) ? event->payload : NULL;
+	return slot_of(event) ? event->payload : NULL;
 }
 
 /* The face of an event's payload, or a key's, which the payload stands behind. */
@@ -169,12 +168,12 @@ struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload,
 	if (!payload || !instance || !payload_valid(payload))
 		return NULL;
 	slot = slot_make(key_of(payload), SLOT_EVENT);
-	if (slot->state == SLOT_EVENT) { /* not the spare one */
-		slot->payload.code = payload->code;
-		slot->event.event_type = event;
-		slot->event.activity_type = (uint16_t)activity;
-		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
-	}
+	if (!slot)
+		return NULL;
+	slot->payload.code = payload->code;
+	slot->event.event_type = event;
+	slot->event.activity_type = (uint16_t)activity;
+	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
 	*instance = slot->event.instance_id;
 	return &slot->event;
 }
@@ -211,7 +210,7 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 
 struct xpti_map *xptiQueryMetadata(struct xpti_event *event)
 {
-	return slot_of(event) || slot_is_spare(event) ? &event->metadata : NULL;
+	return slot_of(event) ? &event->metadata : NULL;
 }
 
 /* ---- tracepoints and scope */
@@ -231,12 +230,12 @@ struct xpti_interface *xptiCreateTracepoint(const char *function, const char *fi
 	};
 	struct slot *slot = slot_make(key_of(&payload), SLOT_TRACEPOINT);
 
-	(void)code;                           /* some callers do not give it: it may be anything */
-	if (slot->state == SLOT_TRACEPOINT) { /* not the spare one */
-		slot->event.event_type = xptiGetDefaultEventType();
-		slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
-		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
-	}
+	(void)code; /* some callers do not give it: it may be anything */
+	if (!slot)
+		return NULL;
+	slot->event.event_type = xptiGetDefaultEventType();
+	slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
+	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
 	return shown(&slot->tracepoint_face);
 }
 

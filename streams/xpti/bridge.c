@@ -100,28 +100,29 @@ static uint64_t open_take(struct thread *thread, uint8_t stream, uint16_t type, 
 
 /* ---- metadata */
 
-/* A value on its way into an event. */
-struct item {
-	struct rtl_arg arg;
-	const char *text; /* of RTL_KIND_TEXT */
-	uint32_t length;
-};
-
+/* Named values on their way into an event. */
 struct items {
 	uint32_t count;
-	uint32_t bytes; /* of their texts, and of themselves */
-	uint32_t made;  /* of the texts below */
-	uint32_t flags; /* enum rtl_xpti_flags */
-	struct item list[ITEMS_MAX];
-	char texts[BYTES_MAX];
+	uint32_t length;                /* of the texts */
+	uint32_t flags;                 /* enum rtl_xpti_flags */
+	struct rtl_arg list[ITEMS_MAX]; /* places of texts: below */
+	char texts[BYTES_MAX + TEXT_MAX];
 };
 
-static void set_text(struct item *item, const char *text, size_t length)
+static uint32_t items_bytes(const struct items *items)
 {
-	item->arg.kind = RTL_KIND_TEXT;
-	item->arg.flags = length > TEXT_MAX ? RTL_ARG_CUT : 0;
-	item->text = text;
-	item->length = (uint32_t)(length < TEXT_MAX ? length : TEXT_MAX);
+	return items->count * (uint32_t)sizeof items->list[0] + items->length;
+}
+
+static void set_text(struct items *items, struct rtl_arg *arg, const char *text, size_t length)
+{
+	const uint32_t kept = (uint32_t)(length < TEXT_MAX ? length : TEXT_MAX);
+
+	arg->kind = RTL_KIND_TEXT;
+	arg->flags = length > TEXT_MAX ? RTL_ARG_CUT : 0;
+	arg->value.text = (struct rtl_text){items->length, kept};
+	memcpy(items->texts + items->length, text, kept);
+	items->length += kept;
 }
 
 /* What bytes of libsycl's mean, as a text. Its length; 0: they are of another kind. */
@@ -146,57 +147,53 @@ static size_t show_known(char *text, size_t room, const char *key, const char *d
 				e.local[2], e.offset[0], e.offset[1], e.offset[2], e.args);
 }
 
-static void set_bytes(struct items *items, struct item *item, const char *key, const char *data,
-		      size_t size)
+static void set_bytes(struct items *items, struct rtl_arg *arg, const char *key,
+		      const struct entry *object)
 {
 	char made[280]; /* the longest: ten numbers of 20 digits */
-	size_t length = show_known(made, sizeof made, key, data, size), i;
+	size_t length = show_known(made, sizeof made, key, object->data, object->size), i;
 	const bool known = length > 0;
 
-	for (i = 0; !known && i < size && i < 32; i++, length += 2)
-		snprintf(made + length, 3, "%02x", (unsigned char)data[i]);
-	if (length > sizeof items->texts - items->made) {
-		set_text(item, "...", 3);
-		return;
-	}
-	memcpy(items->texts + items->made, made, length);
-	set_text(item, items->texts + items->made, length);
-	items->made += (uint32_t)length;
-	if (!known && i < size)
-		item->arg.flags = RTL_ARG_CUT;
+	for (i = 0; !known && i < object->size && i < 32; i++, length += 2)
+		snprintf(made + length, 3, "%02x", (unsigned char)object->data[i]);
+	set_text(items, arg, made, length);
+	if (!known && i < object->size)
+		arg->flags = RTL_ARG_CUT;
 }
 
-static bool set_number(struct item *item, const struct entry *object)
+/* False: it is none. */
+static bool set_number(struct rtl_arg *arg, const struct entry *object)
 {
+	static const uint16_t kinds[] = {
+		[XPTI_OBJECT_SIGNED] = RTL_KIND_INT,
+		[XPTI_OBJECT_UNSIGNED] = RTL_KIND_UINT,
+		[XPTI_OBJECT_FLOAT] = RTL_KIND_FLOAT,
+		[XPTI_OBJECT_BOOL] = RTL_KIND_BOOL,
+	};
+	const uint32_t size = object->size, unused = 64 - 8 * (size & 15);
 	uint64_t number = 0;
-	uint32_t unused = 64 - 8 * (object->size < 8 ? object->size : 8);
 	float narrow;
 
-	if (object->size != 1 && object->size != 2 && object->size != 4 && object->size != 8)
+	if (object->type == XPTI_OBJECT_BINARY || object->type > XPTI_OBJECT_BOOL ||
+	    (size != 1 && size != 2 && size != 4 && size != 8) ||
+	    (object->type == XPTI_OBJECT_FLOAT && size < 4))
 		return false;
-	memcpy(&number, object->data, object->size);
-	item->arg.value.number = number;
-	if (object->type == XPTI_OBJECT_SIGNED) {
-		item->arg.kind = RTL_KIND_INT;
-		item->arg.value.integer = (int64_t)(number << unused) >> unused;
-	} else if (object->type == XPTI_OBJECT_UNSIGNED) {
-		item->arg.kind = RTL_KIND_UINT;
-	} else if (object->type == XPTI_OBJECT_BOOL) {
-		item->arg.kind = RTL_KIND_BOOL;
-		item->arg.value.number = number != 0;
-	} else if (object->size == 4) {
+	memcpy(&number, object->data, size);
+	arg->kind = kinds[object->type];
+	arg->value.number = object->type == XPTI_OBJECT_BOOL ? number != 0 : number;
+	if (object->type == XPTI_OBJECT_SIGNED)
+		arg->value.integer = (int64_t)(number << unused) >> unused;
+	if (object->type == XPTI_OBJECT_FLOAT && size == sizeof narrow) {
 		memcpy(&narrow, object->data, sizeof narrow);
-		item->arg.kind = RTL_KIND_FLOAT;
-		item->arg.value.real = (double)narrow;
-	} else {
-		item->arg.kind = RTL_KIND_FLOAT;
+		arg->value.real = (double)narrow;
 	}
-	return object->type != XPTI_OBJECT_FLOAT || object->size >= 4;
+	return true;
 }
 
 static void add_item(struct items *items, struct entry *key, const struct entry *object)
 {
-	struct item *item = &items->list[items->count];
+	const uint32_t length = items->length;
+	struct rtl_arg *arg = &items->list[items->count];
 
 	if (!key || !object)
 		return;
@@ -204,18 +201,17 @@ static void add_item(struct items *items, struct entry *key, const struct entry 
 		items->flags |= RTL_XPTI_CUT;
 		return;
 	}
-	*item = (struct item){.arg = {.name = entry_rtl(key)}};
+	*arg = (struct rtl_arg){.name = entry_rtl(key)};
 	if (object->type == XPTI_OBJECT_STRING)
-		set_text(item, object->data, strnlen(object->data, object->size));
-	else if (object->type == XPTI_OBJECT_BINARY || object->type > XPTI_OBJECT_BOOL ||
-		 !set_number(item, object))
-		set_bytes(items, item, key->data, object->data, object->size);
-	if (items->bytes + item->length + sizeof item->arg > BYTES_MAX) {
-		items->flags |= RTL_XPTI_CUT;
-		return;
-	}
-	items->bytes += item->length + (uint32_t)sizeof item->arg;
+		set_text(items, arg, object->data, strnlen(object->data, object->size));
+	else if (!set_number(arg, object))
+		set_bytes(items, arg, key->data, object);
 	items->count++;
+	if (items_bytes(items) > BYTES_MAX) {
+		items->flags |= RTL_XPTI_CUT;
+		items->length = length;
+		items->count--;
+	}
 }
 
 static void collect(struct items *items, const struct slot *slot)
@@ -244,17 +240,15 @@ static void collect(struct items *items, const struct slot *slot)
 static struct rtl_text write_items(const struct items *items, void *payload, uint32_t offset)
 {
 	struct rtl_arg *arg = (struct rtl_arg *)(void *)((char *)payload + offset);
-	uint32_t at = offset + items->count * (uint32_t)sizeof *arg, i;
+	const uint32_t bytes = items->count * (uint32_t)sizeof *arg;
 
-	for (i = 0; i < items->count; i++) {
-		arg[i] = items->list[i].arg;
-		if (arg[i].kind != RTL_KIND_TEXT)
-			continue;
-		arg[i].value.text = (struct rtl_text){at, items->list[i].length};
-		memcpy((char *)payload + at, items->list[i].text, items->list[i].length);
-		at += items->list[i].length;
+	for (uint32_t i = 0; i < items->count; i++) {
+		arg[i] = items->list[i];
+		if (arg[i].kind == RTL_KIND_TEXT)
+			arg[i].value.text.offset += offset + bytes;
 	}
-	return (struct rtl_text){offset, items->count * (uint32_t)sizeof *arg};
+	memcpy((char *)payload + offset + bytes, items->texts, items->length);
+	return (struct rtl_text){offset, bytes};
 }
 
 /* ---- payloads */
@@ -333,7 +327,7 @@ static __attribute__((noinline)) void record_object(struct notify *n, struct ite
 	struct rtl_record *r;
 
 	n->flags |= items->flags;
-	r = begin(n, size, items->bytes);
+	r = begin(n, size, items_bytes(items));
 	if (!r)
 		return;
 	p = rtl_record_payload(r);
@@ -358,14 +352,12 @@ static void add_queue(struct items *items, const struct thread *thread)
 	uint64_t id = key ? entry_rtl(key) : 0;
 	uint32_t i;
 
-	for (i = 0; i < items->count && items->list[i].arg.name != id; i++)
+	for (i = 0; i < items->count && items->list[i].name != id; i++)
 		;
 	if (!id || i < items->count || i == ITEMS_MAX || strcmp(thread->stash_key, name) != 0)
 		return;
-	items->list[i] = (struct item){.arg = {.name = id, .kind = RTL_KIND_UINT}};
-	items->list[i].arg.value.number = thread->stash_value;
-	items->bytes += (uint32_t)sizeof items->list[i].arg;
-	items->count++;
+	items->list[items->count++] = (struct rtl_arg){
+		.name = id, .kind = RTL_KIND_UINT, .value = {.number = thread->stash_value}};
 }
 
 static __attribute__((noinline)) void record_created(struct notify *n, struct stream *stream)
@@ -373,7 +365,7 @@ static __attribute__((noinline)) void record_created(struct notify *n, struct st
 	struct thread *thread = thread_self();
 	struct items items;
 
-	items.count = items.bytes = items.made = items.flags = 0;
+	items.count = items.length = items.flags = 0;
 	if (n->object) {
 		/* relaxed: it is this thread, or one that was told of the object, that looks */
 		__atomic_store_n(&((struct slot *)(uintptr_t)n->object)->stream, stream->number,
@@ -605,13 +597,8 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
 	n.length = 0;
 	n.flags = 0;
 	n.begin_ticks = 0;
-	if (UNLIKELY((object && !n.object) || (parent && !n.parent))) {
+	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
 		n.flags = RTL_XPTI_NO_OBJECT;
-		if (slot_is_spare(object)) {
-			rtl_stream_count_missed(rtl, "no memory", rtl_enabled(rtl, n.number));
-			return;
-		}
-	}
 	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;
 	if (thread && (known.flags & KNOWN_END))
 		n.begin_ticks = open_take(thread, stream->number, type - 1,
@@ -683,7 +670,7 @@ void bridge_metadata(struct slot *slot, struct entry *key, int32_t object)
 
 	if (!number || !rtl || !rtl_enabled(rtl, RTL_METADATA))
 		return;
-	items.count = items.bytes = items.made = items.flags = 0;
+	items.count = items.length = items.flags = 0;
 	n = (struct notify){.rtl = rtl,
 			    .number = RTL_METADATA,
 			    .type = RTL_METADATA,

@@ -140,35 +140,16 @@ static void make_name(char *out, size_t size, const char *name)
 	out[n] = '\0';
 }
 
-/* Whether another of XPTI's streams has that name. */
-static bool is_taken(const struct stream *stream, const char *name)
-{
-	uint32_t i;
-
-	for (i = 1; i < STREAMS; i++) {
-		struct rtl_stream *rtl = __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE);
-		const struct rtl_stream_info *info = rtl ? rtl_stream_describe(rtl) : NULL;
-
-		if (&streams[i] != stream && info && !strcmp(info->name, name))
-			return true;
-	}
-	return false;
-}
-
 void bridge_stream(struct stream *stream)
 {
-	char name[NAME_MAX_LENGTH + 8], first[NAME_MAX_LENGTH], description[256];
+	char name[NAME_MAX_LENGTH], description[256];
 	struct rtl_stream_info info = *descriptions[stream->kind];
 	struct rtl_stream *rtl = &rtl_stream_none;
-	unsigned n;
 	int err;
 
 	if (!(framework_now() & STATE_RTL) || (stream->debug && !framework_wants_debug()))
 		return;
-	make_name(first, sizeof first, stream->name);
-	snprintf(name, sizeof name, "%s", first);
-	for (n = 2; is_taken(stream, name); n++)
-		snprintf(name, sizeof name, "%s_%u", first, n);
+	make_name(name, sizeof name, stream->name);
 	if (strcmp(name, stream->name) != 0 || stream->kind == KIND_UNKNOWN)
 		snprintf(description, sizeof description, "XPTI's stream \"%.200s\"", stream->name);
 	else
@@ -193,10 +174,8 @@ void bridge_streams(void)
 
 	for (i = 1; i < XPTI_INVALID_STREAM; i++)
 		if (__atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE) &&
-		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none) {
+		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
 			bridge_stream(&streams[i]);
-			streams_update(&streams[i]);
-		}
 }
 
 /* Types below 64, diagnostics, and the two that are not XPTI's: no stream has others. */

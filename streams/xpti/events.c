@@ -2,14 +2,10 @@
 /* See events.h. */
 #include "events.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <rtl/publish.h>
-
-#include "interfaces.h"
 #include "thread.h"
 
 #define RECENT      512u
@@ -20,7 +16,6 @@
 #define CHUNKS_BITS 17u
 #define CHUNKS      (1u << CHUNKS_BITS) /* three quarters of them are used: 192 GiB */
 #define CHUNKS_MAX  (CHUNKS / 4 * 3)
-#define BATCH       32u
 
 /* ---- keys */
 
@@ -126,7 +121,7 @@ static char *chunks[CHUNKS];       /* in the order in which they came; release, 
 static char *chunk_places[CHUNKS]; /* by address: open addressing; release, acquire */
 static uint32_t chunk_count;       /* release, acquire */
 static uint32_t chunk_used;        /* slots of the last one that were given out */
-static struct slot *free_slots;    /* that threads have given back */
+static struct slot *free_slots;    /* that were given back; under the lock, as chunk_used */
 
 static uint32_t chunk_place(const char *chunk)
 {
@@ -198,7 +193,7 @@ static bool add_chunk(void)
 	return true;
 }
 
-/* A slot that was never used; NULL: there is none. */
+/* A slot that was never used; NULL: there is none. Under the lock. */
 static struct slot *fresh(void)
 {
 	struct slot *slot;
@@ -227,65 +222,23 @@ static void show(struct slot *slot)
 	slot->tracepoint_face.table = interface_tracepoint;
 }
 
-/* Gives the thread some free slots. */
-static void refill(struct thread *thread)
-{
-	uint32_t i;
-
-	framework_lock();
-	for (i = 0; i < BATCH; i++) {
-		struct slot *slot = free_slots;
-
-		if (slot)
-			free_slots = slot->next;
-		else
-			slot = fresh();
-		if (!slot)
-			break;
-		slot->next = thread->free;
-		thread->free = slot;
-		thread->free_count++;
-	}
-	framework_unlock();
-}
-
-static struct slot spare;
-static pthread_once_t spare_made = PTHREAD_ONCE_INIT;
-
-static void make_spare(void)
-{
-	spare.event = (struct xpti_event){.payload = &spare.payload, .flags = XPTI_EVENT_PAYLOAD};
-	spare.payload = (struct xpti_payload){
-		.name = "unknown", .column = XPTI_NO_COLUMN, .flags = XPTI_PAYLOAD_NAME};
-	metadata_init(&spare.event.metadata);
-	show(&spare);
-	rtl_log(RTL_LEVEL_WARNING, "xpti",
-		"no memory for more events of XPTI: what is told of further ones is counted as "
-		"lost");
-}
-
-bool slot_is_spare(const void *event)
-{
-	return event == &spare.event;
-}
-
 struct slot *slot_make(struct key *key, enum slot_state state)
 {
-	struct thread *thread = thread_self();
 	struct slot *slot;
 	struct xpti_event *event;
 	uint64_t instance;
 
-	if (key && thread && !thread->free)
-		refill(thread);
-	if (!key || !thread || !thread->free) {
-		pthread_once(&spare_made, make_spare);
-		return &spare;
-	}
-	slot = thread->free;
-	thread->free = slot->next;
-	thread->free_count--;
-
+	if (!key)
+		return NULL;
+	framework_lock();
+	slot = free_slots;
+	if (slot)
+		free_slots = slot->next;
+	else
+		slot = fresh();
+	framework_unlock();
+	if (!slot)
+		return NULL;
 	instance = __atomic_add_fetch(&key->instances, 1, __ATOMIC_RELAXED);
 	event = &slot->event;
 	slot->key = key;
@@ -316,7 +269,7 @@ struct slot *key_event(struct key *key)
 	if (there)
 		return there;
 	made = slot_make(key, SLOT_EVENT);
-	if (made == &spare)
+	if (!made)
 		return NULL;
 	made->event.unique_id = made->payload.internal = key->payload.internal;
 	/* acq_rel: with the acquire here and above */
@@ -329,30 +282,11 @@ struct slot *key_event(struct key *key)
 
 void slot_release(struct slot *slot)
 {
-	struct thread *thread = thread_self();
-
-	if (!thread)
-		return; /* it is not used again */
 	clean(slot);
-	slot->next = thread->free;
-	thread->free = slot;
-	if (++thread->free_count < 4 * BATCH)
-		return;
 	framework_lock();
-	slots_give_back(thread);
+	slot->next = free_slots;
+	free_slots = slot;
 	framework_unlock();
-}
-
-void slots_give_back(struct thread *thread)
-{
-	struct slot *slot;
-
-	while ((slot = thread->free)) {
-		thread->free = slot->next;
-		slot->next = free_slots;
-		free_slots = slot;
-	}
-	thread->free_count = 0;
 }
 
 void events_reset(void)

@@ -9,8 +9,7 @@
  * Ids: that of a slot says where it is and how often it was used before, so it is never given out
  * again. Those of keys are below all of them.
  *
- * Programs rarely release events, so their number grows until memory ends. From then on callers get
- * one event that stands for all others, the spare one: many do not look for NULL.
+ * Programs rarely release events, so their number grows until memory ends.
  */
 #ifndef STREAMS_XPTI_EVENTS_H
 #define STREAMS_XPTI_EVENTS_H
@@ -20,9 +19,7 @@
 #include "tables.h"
 #include "xpti.h"
 
-struct thread;
-
-/* An object of C++ as its caller sees it, see interfaces.h. */
+/* An object of C++ as its caller sees it. */
 struct face {
 	const void *table;
 };
@@ -64,8 +61,6 @@ _Static_assert(sizeof(struct slot) == 256, "a slot is four cache lines");
 struct slot *slot_of(const void *event);
 /* The same by id. */
 struct slot *slot_by_id(uint64_t id);
-/* A thread that ends leaves its free slots to others. Under the framework's lock. */
-void slots_give_back(struct thread *thread);
 
 /* Whether it has a name or a file. */
 bool payload_valid(const struct xpti_payload *payload);
@@ -74,10 +69,8 @@ struct key *key_of(const struct xpti_payload *payload);
 struct key *key_by_id(uint64_t id);
 /* An event that has the payload's id, and stays. NULL: no memory. */
 struct slot *key_event(struct key *key);
-/* A new event of it. The spare one: no memory; also where there was none for a key (NULL). */
+/* A new event of it. NULL: no memory; also where there was none for a key (NULL). */
 struct slot *slot_make(struct key *key, enum slot_state state);
-/* Whether it is the spare one's: that is free for good, so slot_of does not find it. */
-bool slot_is_spare(const void *event);
 void slot_release(struct slot *slot);
 
 /* Metadata; the map of an event. */
@@ -92,5 +85,15 @@ void metadata_clear(struct xpti_map *map);
 
 /* Forgets all keys, and makes all events free. Under the framework's lock. */
 void events_reset(void);
+
+/* Payloads, metadata, events and tracepoints as objects of C++ (interfaces.c): what the first word of each points
+ * to, a table of functions in the order in which XPTI's classes declare them (the Itanium ABI of C++). */
+extern const void *const interface_payload;
+extern const void *const interface_metadata;
+extern const void *const interface_event;
+extern const void *const interface_tracepoint;
+
+/* The slot of a tracepoint that is alive; NULL: it is none. */
+struct slot *interface_slot(const struct xpti_interface *tracepoint);
 
 #endif

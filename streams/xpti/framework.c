@@ -24,7 +24,6 @@ static bool rtl_asked;    /* somebody records: before the state */
 static bool debug_asked;  /* likewise */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
 static uint32_t announced; /* the stream of the framework itself; relaxed */
-static uint32_t users;     /* FrameworkInitialize minus FrameworkFinalize; relaxed */
 
 static const char own_stream[] = "xpti.framework";
 
@@ -50,7 +49,6 @@ static void set_state(void)
 	if (rtl_asked && (!switched_off || force == FORCED_ON))
 		state |= STATE_RTL;
 	__atomic_store_n(&framework_state, state, __ATOMIC_RELAXED);
-	streams_update_all();
 }
 
 static void read_environment(void)
@@ -106,16 +104,11 @@ void xptiForceSetTraceEnabled(bool on)
 void xptiFrameworkInitialize(void)
 {
 	framework_now();
-	__atomic_fetch_add(&users, 1, __ATOMIC_RELAXED);
 }
 
+/* Others may use it still: nothing is destroyed. */
 void xptiFrameworkFinalize(void)
 {
-	uint32_t n = __atomic_load_n(&users, __ATOMIC_RELAXED);
-
-	while (n && !__atomic_compare_exchange_n(&users, &n, n - 1, true, __ATOMIC_RELAXED,
-						 __ATOMIC_RELAXED))
-		;
 }
 
 int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const char *version)

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See interfaces.h. A table begins with the distance to the whole object and its type, which we do
- * not have; an object points behind these, to its two destructors. `this` is the first argument.
+ * What programs and plugins are compiled with: objects of C++ (see events.h), and the layouts of xpti.h.
+ * A table begins with the distance to the whole object and its type, which we do not have; an object points behind
+ * these, to its two destructors. `this` is the first argument.
  */
-#include "interfaces.h"
-
 #include <stddef.h>
 
 #include "events.h"
 #include "thread.h"
+
+/* Size, and where the last member is. */
+#define LAYOUT(type, size, last, offset)                                                           \
+	_Static_assert(sizeof(struct type) == (size) && offsetof(struct type, last) == (offset),   \
+		       #type)
+
+LAYOUT(xpti_uid, 24, p3, 16);
+LAYOUT(xpti_payload, 80, uid, 56);
+LAYOUT(xpti_map_node, 16, value, 12);
+LAYOUT(xpti_map, 56, single, 48);
+LAYOUT(xpti_event, 128, flags, 120);
+LAYOUT(xpti_object, 24, type, 16);
+LAYOUT(xpti_call, 40, user, 32);
+LAYOUT(xpti_memory, 40, reserved, 32);
+LAYOUT(xpti_buffer, 56, range, 32);
+LAYOUT(xpti_image, 80, filtering, 68);
+LAYOUT(xpti_accessor, 24, mode, 20);
+LAYOUT(xpti_image_accessor, 48, element_size, 40);
+LAYOUT(xpti_association, 16, memory, 8);
+LAYOUT(xpti_enqueue, 80, args, 72);
+LAYOUT(xpti_kernel_arg, 24, index, 20);
 
 typedef void (*method)(void);
 

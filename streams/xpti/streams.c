@@ -17,9 +17,6 @@
 
 struct stream streams[STREAMS];
 struct callback *stream_callbacks[STREAMS][256];
-/* By stream and low byte of a type. 1: surely nobody wants it, neither a callback nor librtl; 0: to be
- * looked at. Relaxed: it orders nothing; written under the lock. */
-static uint8_t quiet[STREAMS * 256];
 static uint32_t stream_count;  /* under the lock */
 static uint8_t recent[RECENT]; /* number found last for a name at that address; relaxed */
 
@@ -64,10 +61,8 @@ static uint8_t register_by_content(const char *name)
 	if (!number)
 		return XPTI_INVALID_STREAM;
 	/* also where another thread is at it: this one's events are recorded from here on */
-	if (__atomic_load_n(&streams[number].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none) {
+	if (__atomic_load_n(&streams[number].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
 		bridge_stream(&streams[number]);
-		streams_update(&streams[number]);
-	}
 	return number;
 }
 
@@ -111,38 +106,6 @@ static bool any_on(const struct stream *stream, uint32_t type, uint32_t mask)
 	return c != NULL;
 }
 
-/* Under the lock. A stream that is recorded is never quiet: what librtl wants changes at any time. */
-static void update_quiet(struct stream *stream)
-{
-	const uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
-	const bool look = (state & STATE_NOT_YET) || !stream->name ||
-			  ((state & STATE_RTL) &&
-			   __atomic_load_n(&stream->rtl, __ATOMIC_RELAXED) != &rtl_stream_none);
-	uint32_t i;
-
-	for (i = 0; i < 256; i++)
-		__atomic_store_n(&quiet[(stream - streams) * 256 + i],
-				 !look && !((state & STATE_PLUGINS) && stream->wanted[i]),
-				 __ATOMIC_RELAXED);
-}
-
-void streams_update(struct stream *stream)
-{
-	framework_lock();
-	update_quiet(stream);
-	framework_unlock();
-}
-
-void streams_update_all(void)
-{
-	uint32_t i;
-
-	framework_lock();
-	for (i = 1; i <= stream_count; i++)
-		update_quiet(&streams[i]);
-	framework_unlock();
-}
-
 /* Under the lock. */
 static void update_wanted(struct stream *stream)
 {
@@ -154,7 +117,6 @@ static void update_wanted(struct stream *stream)
 		any |= on;
 		__atomic_store_n(&stream->wanted[i], i ? on : any, __ATOMIC_RELAXED);
 	}
-	update_quiet(stream);
 }
 
 /* Under the lock. NULL: it was never registered. */
@@ -203,14 +165,6 @@ int32_t xptiRegisterCallback(uint8_t stream, uint16_t type, xpti_callback callba
 	return result;
 }
 
-static void wait_for_callbacks(void)
-{
-	if (!threads_wait())
-		rtl_log(RTL_LEVEL_WARNING, "xpti",
-			"a callback has run for 2 s; it is not waited for any longer, though "
-			"it was unregistered");
-}
-
 int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback)
 {
 	int32_t result = XPTI_NOTFOUND;
@@ -223,13 +177,10 @@ int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback call
 	c = find_callback(&streams[stream], type, callback);
 	if (c) {
 		result = c->on ? XPTI_SUCCESS : XPTI_DUPLICATE;
-		/* before the loads of threads_wait; with the load in call */
-		__atomic_store_n(&c->on, false, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&c->on, false, __ATOMIC_RELAXED);
 	}
 	update_wanted(&streams[stream]);
 	framework_unlock();
-	if (result == XPTI_SUCCESS)
-		wait_for_callbacks();
 	return result;
 }
 
@@ -242,7 +193,7 @@ static bool turn_off(struct stream *stream, bool forget)
 		for (struct callback *c = first_of(stream, i); c; c = c->next) {
 			had |= c->function != NULL;
 			c->function = forget ? NULL : c->function;
-			__atomic_store_n(&c->on, false, __ATOMIC_SEQ_CST);
+			__atomic_store_n(&c->on, false, __ATOMIC_RELAXED);
 		}
 	update_wanted(stream);
 	return had;
@@ -255,8 +206,6 @@ bool callbacks_end(struct stream *stream)
 	framework_lock();
 	had = turn_off(stream, false);
 	framework_unlock();
-	if (had)
-		wait_for_callbacks();
 	return had;
 }
 
@@ -268,7 +217,7 @@ void callbacks_reset(void)
 
 /* ---- notifies */
 
-static __attribute__((noinline)) bool check_slowly(uint16_t number, uint16_t type)
+bool xptiCheckTraceEnabled(uint16_t number, uint16_t type)
 {
 	const struct stream *stream = &streams[number & 0xff];
 	uint8_t state = framework_now();
@@ -278,14 +227,6 @@ static __attribute__((noinline)) bool check_slowly(uint16_t number, uint16_t typ
 	    (!type || any_on(stream, type, 0xffff)))
 		return true;
 	return (state & STATE_RTL) && bridge_wants(stream, type);
-}
-
-bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type)
-{
-	const uint16_t place = (uint16_t)(stream << 8 | (type & 0xff));
-
-	return UNLIKELY(!__atomic_load_n(&quiet[place], __ATOMIC_RELAXED)) &&
-	       check_slowly(stream, type);
 }
 
 /* Whether events of this type need no object. */
@@ -303,23 +244,14 @@ static inline bool may_lack_object(uint16_t type)
 	}
 }
 
-/* Also where a callback throws. */
-static inline void leave(struct thread **thread)
-{
-	if (*thread)
-		thread_leave(*thread);
-}
-
+/* A callback may throw. */
 static void call(const struct stream *stream, uint16_t type, struct xpti_event *parent,
 		 struct xpti_event *object, uint64_t instance, const void *user)
 {
-	__attribute__((cleanup(leave))) struct thread *thread = thread_self();
 	const struct callback *c;
 
-	if (thread)
-		thread_enter(thread);
 	for (c = first_of(stream, type); c; c = next_of(c))
-		if (LIKELY(c->type == type && __atomic_load_n(&c->on, __ATOMIC_SEQ_CST)))
+		if (LIKELY(c->type == type && __atomic_load_n(&c->on, __ATOMIC_RELAXED)))
 			c->function(type, parent, object, instance, user);
 }
 

@@ -21,7 +21,7 @@ struct callback {
 	struct callback *next;  /* for types with the same low byte; release, acquire */
 	xpti_callback function; /* NULL: forgotten by a reset */
 	uint16_t type;
-	bool on; /* seq_cst: see thread_enter */
+	bool on; /* relaxed: a call that has begun goes on */
 };
 
 /* A type of XPTI's, below 256, in a kind of stream. */
@@ -92,10 +92,6 @@ void plugins_init(uint32_t major, uint32_t minor, const char *version, const cha
 void plugins_finish(const char *stream);
 /* The largest level that a plugin asks for. */
 uint8_t plugins_detail(const char *stream);
-
-/* The state, a stream's callbacks, or whether it is recorded, has changed. */
-void streams_update(struct stream *stream);
-void streams_update_all(void);
 
 /* A stream's number by its name; 0: there is none. */
 uint8_t stream_find(const char *name);

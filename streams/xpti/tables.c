@@ -7,6 +7,8 @@
 
 #include <rtl/tracepoint.h>
 
+#include "thread.h"
+
 #define RECENT 512u
 
 uint64_t table_hash(const void *data, size_t size)
@@ -25,67 +27,54 @@ uint64_t table_hash(const void *data, size_t size)
 	return state ^ state >> 29;
 }
 
-/* From `node` on, up to `end`. */
-static struct node *find(const struct table *table, struct node *node, const struct node *end,
-			 uint64_t hash, const void *what)
+static struct node *find(const struct table *table, uint64_t hash, const void *what)
 {
-	for (; node != end; node = __atomic_load_n(&node->next, __ATOMIC_ACQUIRE))
+	struct node *const *at = &table->buckets[hash % TABLE_BUCKETS], *node;
+
+	while ((node = __atomic_load_n(at, __ATOMIC_ACQUIRE))) {
 		if (node->hash == hash && table->same(node, what))
 			return node;
+		at = &node->next;
+	}
 	return NULL;
 }
 
-/* The place of the next number. NULL: there is none, or no memory. */
-static struct node **next_place(struct table *table, uint32_t *number)
+/* Under the framework's lock. Release: with the acquire in find and table_get. */
+static struct node *add(struct table *table, uint64_t hash, const void *what)
 {
-	struct node **piece, **made;
+	struct node **bucket = &table->buckets[hash % TABLE_BUCKETS], **piece, *made;
+	const uint32_t number = table->count;
 
-	if (__atomic_load_n(&table->count, __ATOMIC_RELAXED) >= TABLE_PIECE * TABLE_PIECES)
+	if (number == TABLE_PIECE * TABLE_PIECES)
 		return NULL;
-	/* relaxed: nobody knows the number before the node is found */
-	*number = __atomic_fetch_add(&table->count, 1, __ATOMIC_RELAXED);
-	if (*number >= TABLE_PIECE * TABLE_PIECES)
-		return NULL;
-	piece = __atomic_load_n(&table->pieces[*number / TABLE_PIECE], __ATOMIC_ACQUIRE);
-	if (!piece && (made = calloc(TABLE_PIECE, sizeof *made))) {
-		/* acq_rel: with the acquire here and in table_get */
-		if (__atomic_compare_exchange_n(&table->pieces[*number / TABLE_PIECE], &piece, made,
-						false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			piece = made;
-		else
-			free(made);
+	piece = table->pieces[number / TABLE_PIECE];
+	if (!piece) {
+		piece = calloc(TABLE_PIECE, sizeof *piece);
+		__atomic_store_n(&table->pieces[number / TABLE_PIECE], piece, __ATOMIC_RELEASE);
 	}
-	return piece ? &piece[*number % TABLE_PIECE] : NULL;
+	made = piece ? table->make(what, number) : NULL;
+	if (!made)
+		return NULL;
+	*made = (struct node){.next = *bucket, .hash = hash, .id = number};
+	/* before others find it */
+	__atomic_store_n(&piece[number % TABLE_PIECE], made, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->count, number + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(bucket, made, __ATOMIC_RELEASE);
+	return made;
 }
 
 struct node *table_add(struct table *table, uint64_t hash, const void *what)
 {
-	struct node **bucket = &table->buckets[hash % TABLE_BUCKETS], **place, *made, *there;
-	struct node *first = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
-	uint32_t number = 0;
+	struct node *node = find(table, hash, what);
 
-	there = find(table, first, NULL, hash, what);
-	if (there)
-		return there;
-	place = next_place(table, &number);
-	made = place ? table->make(what, number) : NULL;
-	if (!made)
-		return NULL;
-	*made = (struct node){.next = first, .hash = hash, .id = number};
-	/* before others find it; release: with the acquire in table_get */
-	__atomic_store_n(place, made, __ATOMIC_RELEASE);
-	/* release: with the acquire in find; acquire: of what came in between */
-	while (!__atomic_compare_exchange_n(bucket, &first, made, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE)) {
-		there = find(table, first, made->next, hash, what);
-		if (there) { /* the number is nobody's */
-			__atomic_store_n(place, NULL, __ATOMIC_RELEASE);
-			free(made);
-			return there;
-		}
-		made->next = first;
-	}
-	return made;
+	if (node)
+		return node;
+	framework_lock();
+	node = find(table, hash, what);
+	if (!node)
+		node = add(table, hash, what);
+	framework_unlock();
+	return node;
 }
 
 struct node *table_get(const struct table *table, uint64_t id)
@@ -105,7 +94,8 @@ void table_reset(struct table *table)
 	uint32_t i;
 
 	for (i = 0; i < TABLE_BUCKETS; i++) {
-		node = __atomic_exchange_n(&table->buckets[i], NULL, __ATOMIC_ACQ_REL);
+		node = table->buckets[i];
+		__atomic_store_n(&table->buckets[i], NULL, __ATOMIC_RELEASE);
 		for (; node; node = next) {
 			next = node->next;
 			node->next = table->forgotten;

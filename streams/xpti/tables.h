@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is interned: strings, objects (bytes with a type), and the keys of events.h. What is in a table is
- * found and added without a lock, has a number, and neither changes nor moves. A reset is for tests, which do
- * nothing else meanwhile.
+ * found without a lock, has a number, and neither changes nor moves. It is added under the framework's lock. A reset
+ * is for tests, which do nothing else meanwhile.
  */
 #ifndef STREAMS_XPTI_TABLES_H
 #define STREAMS_XPTI_TABLES_H
@@ -27,7 +27,7 @@ struct table {
 	bool (*same)(const struct node *node, const void *what);
 	/* Allocates it; NULL: no memory. */
 	struct node *(*make)(const void *what, uint32_t id);
-	struct node *buckets[TABLE_BUCKETS]; /* acq_rel by table_add, acquire by who looks */
+	struct node *buckets[TABLE_BUCKETS]; /* release by table_add, acquire by who looks */
 	struct node **pieces[TABLE_PIECES];  /* by number; likewise */
 	uint32_t count;         /* numbers given out; relaxed: pieces tell what is there */
 	struct node *forgotten; /* by a reset; others may still look at them */

@@ -2,7 +2,7 @@
 /*
  * XPTI's ABI in C, as SYCL's runtimes of August 2024 and later use it: layouts, numbers and the
  * functions that a framework exports. Trace-point types have the numbers of <rtl/types.h>. References of
- * C++ are pointers here. Layouts are asserted in abi.c; the classes of C++ behind interfaces are in interfaces.h.
+ * C++ are pointers here. Layouts are asserted in interfaces.c, with the classes of C++ behind interfaces.
  *
  * No state; for all files of this folder, and for tests.
  */

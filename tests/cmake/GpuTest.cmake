@@ -3,9 +3,9 @@
 #
 # rtl_softgpu_test(NAME COMMAND... [ENVIRONMENT ...])
 #   CTest runs COMMAND under tests/softgpu/run, label softgpu.
-# rtl_rocm7_test(NAME COMMAND... [ENVIRONMENT ...])
-#   The same under tests/rocm7/run, label rocm7. Where ROCm 7 is not fetched the test is
-#   registered all the same, and is skipped with the reason: COMMAND need not exist then.
+# rtl_rocm_test(ROCM NAME COMMAND... [ENVIRONMENT ...])
+#   The same under tests/rocmROCM/run (ROCM: 6 or 7), label rocm6 or rocm7. Where that is not fetched the
+#   test is registered all the same, and is skipped with the reason: COMMAND need not exist then.
 #   In sanitized builds there are none: the host's sanitizers do not know the newer libc.
 include_guard(GLOBAL)
 get_filename_component(dir ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
@@ -24,8 +24,8 @@ function(rtl_softgpu_test name)
   _rtl_gpu_test(softgpu ${name} ${ARGN})
 endfunction()
 
-function(rtl_rocm7_test name)
+function(rtl_rocm_test rocm name)
   if(NOT RTL_SANITIZE)
-    _rtl_gpu_test(rocm7 ${name} ${ARGN})
+    _rtl_gpu_test(rocm${rocm} ${name} ${ARGN})
   endif()
 endfunction()

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "stream.h"
+#include "parts.h"
 #include "touch.h"
 
 #define TYPES_MOST  6u

@@ -63,7 +63,7 @@ static void forget_names(int dir_fd)
 	    process.entry.kind != DICT_PROCESS)
 		exit(1);
 	memset(text, 'p', sizeof(text));
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		if (process.lengths[i] > sizeof(text) ||
 		    pwrite(fd, text, process.lengths[i], at) != (ssize_t)process.lengths[i])
 			exit(1);

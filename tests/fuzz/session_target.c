@@ -10,8 +10,8 @@
 
 #include "fuzz.h"
 #include "log.h"
+#include "parts.h"
 #include "scratch.h"
-#include "session.h"
 
 static struct session_page page;
 

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bus.h"
 #include "fuzz.h"
+#include "life.h"
 #include "scratch.h"
-#include "settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace (trace.sql) that the input spoils, read by one of the commands that read traces. The first byte
+ * A trace (trace_seed.c) that the input spoils, read by one of the commands that read traces. The first byte
  * chooses the command, the second how many edits there are. An edit is six bytes: what, which table, which
  * row, which column, which value, and a byte of the value. What is left are patches of the file, four
  * bytes each: where (3), and the byte.
@@ -16,7 +16,7 @@
 #include "fuzz.h"
 #include "scratch.h"
 
-#define TABLES_MOST 80
+#define TABLES_MOST 200
 
 static unsigned char *original;
 static size_t original_size;
@@ -72,20 +72,22 @@ static void find_tables(sqlite3 *db)
 	sqlite3_finalize(ask);
 }
 
+/* In small pages, so that patches of the file meet all of it. */
 static void make_original(void)
 {
-	char *path = path_of("original.db"), *sql;
+	char *path = path_of("original.db"), *seed;
 	size_t size;
 	sqlite3 *db;
 
-	sql = read_file(TRACE_SQL, &size);
-	if (sqlite3_open(path, &db) || sqlite3_exec(db, "PRAGMA page_size=1024", 0, 0, 0) ||
-	    sqlite3_exec(db, sql, NULL, NULL, NULL))
+	seed = read_file(TRACE_SEED, &size);
+	write_file(path, seed, size);
+	if (sqlite3_open(path, &db) ||
+	    sqlite3_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA page_size=1024; VACUUM", 0, 0, 0))
 		abort();
 	find_tables(db);
 	sqlite3_close(db);
 	original = (unsigned char *)read_file(path, &original_size);
-	free(sql);
+	free(seed);
 	free(path);
 }
 

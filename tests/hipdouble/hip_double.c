@@ -51,7 +51,6 @@ static unsigned enabled;
 static pid_t enabled_pid;
 /* HIP's dispatch table has null pointers. Set before the callback is registered. */
 static _Atomic bool broken;
-static _Atomic uint64_t work_count;
 /* The calls of this thread are the double's own. */
 static _Thread_local bool suppressed __attribute__((tls_model("initial-exec")));
 
@@ -94,8 +93,7 @@ static void enter(uint32_t id, struct call *call)
 {
 	struct hip_record *record = slabs_record(call->api.correlation_id - 1);
 
-	if (!settings.graph_free &&
-	    (id == HIP_API_ID_hipGraphExecDestroy || id == HIP_API_ID_hipGraphDestroy))
+	if (id == HIP_API_ID_hipGraphExecDestroy || id == HIP_API_ID_hipGraphDestroy)
 		drain();
 	calls_see_names(id, &call->api);
 	if (record && !settings.shifted)
@@ -189,16 +187,8 @@ static uint64_t copy_kind(uint32_t command)
 }
 
 /* Faults of work that is not as it should be. */
-static void spoil(struct hip_gpu_op *op, bool graph)
+static void spoil(struct hip_gpu_op *op)
 {
-	static _Thread_local uint64_t before[2];
-	uint64_t times[2] = {op->begin_ns, op->end_ns};
-
-	if (settings.graph_times && graph && before[0]) {
-		op->begin_ns = before[0];
-		op->end_ns = before[1];
-	}
-	memcpy(before, times, sizeof(before));
 	if (settings.bad_op)
 		op->flags |= 7;
 	if (settings.bad_node)
@@ -226,7 +216,6 @@ static bool is_lost(const struct hip_record *record, const struct work *work, bo
 
 static int report(const struct work *work)
 {
-	uint64_t count = atomic_fetch_add_explicit(&work_count, 1, memory_order_relaxed);
 	uint64_t slot = work->correlation ? work->correlation - 1 : 0;
 	struct hip_gpu_op op = {
 		.flags = (work->op & 7) | (uint64_t)(work->node & 0xffff) << 16 |
@@ -238,8 +227,6 @@ static int report(const struct work *work)
 	const struct hip_record *record = slabs_record(slot);
 	const bool graph = record && !strncmp(record->api_name, "hipGraphLaunch", 14);
 
-	if (settings.slot0 && count % settings.slot0 == settings.slot0 - 1)
-		slot = 0;
 	if (work->op == HIP_OP_DISPATCH) {
 		op.kernel_name = work->kernel ? names_mangled(work->kernel) : NULL;
 	} else {
@@ -248,7 +235,7 @@ static int report(const struct work *work)
 	}
 	if (settings.v02 && work->op == HIP_OP_DISPATCH)
 		memcpy(op.v02, (uint32_t[]){1024, 64, 32, 16, 48, 1}, sizeof(op.v02));
-	spoil(&op, graph);
+	spoil(&op);
 	if (is_lost(record, work, graph))
 		return 0;
 	if (!settings.shifted)

@@ -19,23 +19,17 @@
  * Switches, in HIP_DOUBLE, with commas between them:
  *
  *   slab=N          records of a slab, instead of 10000
- *   slabs=N         slabs before slots are used again, instead of 100000
  *   clean           fresh slabs are zeroed, as in early versions
  *   v02             header 0.2: LDS, scratch and registers behind byte 88 of a dispatch
  *   hashed_tid      thread_id is a hash, as before May 2026
- *   first_chunk     the callback's `chunk` is the slab's first chunk_id, as in early versions
  *   lost_graph      of a graph launch only the first piece of work is reported
  *   lost_kernel=N   each Nth kernel outside of graphs is not reported
  *   lost_copy=N     each Nth copy outside of graphs is not reported
  *   crowd=N         when the tenth launch returns, another thread has made N calls meanwhile
- *   graph_times     pieces of work of a graph have the times of the one before
  *   no_end          end_ns of a record stays 0
- *   slot0=N         each Nth piece of work belongs to slot 0
  *   last_error      a call changes the program's last error
- *   graph_free      graphs are destroyed before HIP has reported their work, and HIP crashes
  *   disable_hangs   Disable does not return
  *   exit_hangs      neither does the end of the process while enabled
- *   parent_aborts   a process with a chunk callback aborts when it exits
  *   enable_fails    Enable returns hipErrorNotSupported (801)
  *   no_start        Enable leaves *start_id as it is
  *   shifted         an unknown layout: members of a record lie 8 bytes further

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct settings settings = {.slab = 10000, .slabs = 100000};
+struct settings settings = {.slab = 10000};
 
 /* Where the number of `name` goes, or NULL. */
 static uint64_t *number_of(const char *name)

@@ -9,10 +9,9 @@
 /* Without and with a value. */
 /* clang-format off */
 #define HIP_DOUBLE_SWITCHES(_) \
-	_(clean) _(v02) _(hashed_tid) _(first_chunk) _(lost_graph) _(graph_times) _(no_end) \
-	_(last_error) _(graph_free) _(disable_hangs) _(exit_hangs) _(parent_aborts) _(enable_fails) \
-	_(no_start) _(shifted) _(bad_op) _(bad_node) _(bad_times) _(bad_name)
-#define HIP_DOUBLE_NUMBERS(_) _(slab) _(slabs) _(slot0) _(lost_kernel) _(lost_copy) _(crowd)
+	_(clean) _(v02) _(hashed_tid) _(lost_graph) _(no_end) _(last_error) _(disable_hangs) \
+	_(exit_hangs) _(enable_fails) _(no_start) _(shifted) _(bad_op) _(bad_node) _(bad_times) _(bad_name)
+#define HIP_DOUBLE_NUMBERS(_) _(slab) _(lost_kernel) _(lost_copy) _(crowd)
 /* clang-format on */
 
 struct settings {

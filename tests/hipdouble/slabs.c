@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #define CLIENTS_MAX  8
+#define SLABS        100000u
 #define SLABS_BEHIND 4 /* as many later slabs wait for a slab's turn */
 
-static _Atomic(struct hip_record *) *slabs; /* settings.slabs of them; it never moves */
+static _Atomic(struct hip_record *) *slabs; /* SLABS of them; it never moves */
 static _Atomic uint64_t slots;              /* taken; relaxed: a count */
 static _Atomic uint32_t chunk_ids;          /* relaxed: a count of its own, as the profiler's */
 static uint64_t slabs_made;
@@ -48,14 +49,14 @@ static struct hip_record *make_slab(uint64_t number)
 static void make_array(void)
 {
 	if (!slabs)
-		slabs = calloc(settings.slabs, sizeof(*slabs));
+		slabs = calloc(SLABS, sizeof(*slabs));
 	if (!slabs)
 		abort();
 }
 
 static struct hip_record *slab_of(uint64_t slot)
 {
-	uint64_t number = slot / settings.slab % settings.slabs;
+	uint64_t number = slot / settings.slab % SLABS;
 	struct hip_record *slab;
 
 	pthread_mutex_lock(&lock);
@@ -84,8 +85,7 @@ struct hip_record *slabs_record(uint64_t slot)
 	if (!slabs)
 		return NULL;
 	/* acquire: with make_slab's release */
-	slab = atomic_load_explicit(&slabs[slot / settings.slab % settings.slabs],
-				    memory_order_acquire);
+	slab = atomic_load_explicit(&slabs[slot / settings.slab % SLABS], memory_order_acquire);
 	return slab ? &slab[slot % settings.slab] : NULL;
 }
 
@@ -162,12 +162,8 @@ static void free_parts(struct hip_record *slab, uint64_t count)
 /* Calls all clients, without the lock. */
 static void hand_out(struct hip_record *slab, uint64_t count, uint64_t number)
 {
-	uint32_t chunk = (uint32_t)number;
-
-	if (settings.first_chunk)
-		chunk = slab[0].chunk_id;
 	for (unsigned i = 0; i < client_count; i++)
-		clients[i].callback(slab, (uint32_t)count, chunk, clients[i].arg);
+		clients[i].callback(slab, (uint32_t)count, (uint32_t)number, clients[i].arg);
 }
 
 static void *run_clients(void *unused)
@@ -185,7 +181,7 @@ static void *run_clients(void *unused)
 		hand_out(slab, settings.slab, number);
 		pthread_mutex_lock(&lock);
 		/* relaxed: a reader that still has the pointer finds memory that stays */
-		atomic_store_explicit(&slabs[number % settings.slabs], NULL, memory_order_relaxed);
+		atomic_store_explicit(&slabs[number % SLABS], NULL, memory_order_relaxed);
 		free_parts(slab, settings.slab);
 		pthread_mutex_unlock(&lock);
 	}
@@ -232,7 +228,7 @@ void slabs_end(void)
 {
 	if (!client_count)
 		return;
-	if (getpid() != client_pid || settings.parent_aborts)
+	if (getpid() != client_pid)
 		abort();
 	uint64_t total = slabs_total(), count = total % settings.slab;
 	struct hip_record *slab = slabs_record(total / settings.slab * settings.slab);

@@ -29,12 +29,6 @@
 #define CHECK_USED   __attribute__((unused))
 #define CHECK_PRINTF __attribute__((format(printf, 1, 2)))
 
-/* The software GPU under ROCm 7 cannot pin memory of the program's own. */
-static inline bool on_rocm7_model(void)
-{
-	return getenv("HSA_MODEL_LIB");
-}
-
 /*
  * Whether kernels have an effect here: on a GPU they do, on the software GPU only as host
  * functions of the library that SOFTGPU_KERNELS names.
@@ -45,7 +39,7 @@ static inline bool kernels_run(void)
 
 	if (host_kernels && *host_kernels)
 		return true;
-	return !on_rocm7_model() && access("/dev/kfd", F_OK) == 0;
+	return access("/dev/kfd", F_OK) == 0;
 }
 
 /* Ends the program with status 1. _exit: other threads may be in the middle of HIP calls. */
@@ -66,15 +60,15 @@ CHECK_USED CHECK_PRINTF __attribute__((noreturn)) static void fail(const char *f
 /*
  * To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a
  * thread of its own still handles the last completions, for which a program cannot wait. The
- * software GPU can (tests/rocm7/tool.cpp).
+ * software GPU can (tests/rocm7/settle.cpp).
  */
 static inline void settle(void)
 {
 #if defined(HIP_VERSION) && HIP_VERSION >= 70000000
-	void (**const settle_now)(void) = (void (**)(void))dlsym(RTLD_DEFAULT, "rocm7_settle");
+	void (*const settle_now)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "rocm7_settle");
 
-	if (settle_now && *settle_now)
-		(*settle_now)();
+	if (settle_now)
+		settle_now();
 	else
 		usleep(100000);
 #endif

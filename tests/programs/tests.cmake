@@ -3,9 +3,8 @@
 # is a fault of a program, of a software GPU or of ROCm.
 
 set(softgpu_run ${PROJECT_SOURCE_DIR}/tests/softgpu/run)
-set(rocm7_run ${PROJECT_SOURCE_DIR}/tests/rocm7/run)
 
-if(NOT TARGET softgpu_kmt)
+if(NOT TARGET softgpu_kfd)
   message(STATUS "tests/programs: not tested, the software GPU is not built")
   add_test(NAME programs.softgpu COMMAND sh -c
     "echo 'SKIPPED: the test programs need the software GPU'; exit 77")
@@ -32,9 +31,9 @@ function(programs_softgpu_test name status pattern gpus host_kernels program)
     ENVIRONMENT "${environment}")
 endfunction()
 
-# The same with ROCm 7: one GPU, which is all that it has there
-function(programs_rocm7_test name status pattern host_kernels program)
-  set(environment RTL_BUILD_DIR=${PROJECT_BINARY_DIR})
+# The same with ROCm 6 or 7
+function(programs_rocm_test rocm name status pattern gpus host_kernels program)
+  set(environment RTL_BUILD_DIR=${PROJECT_BINARY_DIR} SOFTGPU_COUNT=${gpus})
   if(NOT host_kernels STREQUAL none)
     list(APPEND environment SOFTGPU_KERNELS=$<TARGET_FILE:${host_kernels}>)
   endif()
@@ -42,10 +41,10 @@ function(programs_rocm7_test name status pattern host_kernels program)
   if(program STREQUAL fork_exec)
     set(retry ${PROJECT_SOURCE_DIR}/tests/rocm7/retry)
   endif()
-  add_test(NAME programs.rocm7.${name}
+  add_test(NAME programs.rocm${rocm}.${name}
     COMMAND ${retry} ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern}
-      ${rocm7_run} ${programs7_dir}/${program} ${ARGN})
-  set_tests_properties(programs.rocm7.${name} PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
+      ${PROJECT_SOURCE_DIR}/tests/rocm${rocm}/run ${programs${rocm}_dir}/${program} ${ARGN})
+  set_tests_properties(programs.rocm${rocm}.${name} PROPERTIES LABELS rocm${rocm} TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${environment}")
 endfunction()
 
@@ -107,38 +106,40 @@ endforeach()
 programs_softgpu_test(exit_ways.static_dtor.calls 0 "ok in static destructors" 1 host_kernels
   exit_ways static_dtor)
 
-if(NOT RTL_ROCM7_FOUND OR NOT EXISTS ${rocm7_run})
-  message(STATUS "tests/programs: not tested with ROCm 7, tests/rocm7/fetch gets it")
-  add_test(NAME programs.rocm7 COMMAND sh -c
-    "echo 'SKIPPED: ROCm 7 is not there, tests/rocm7/fetch gets it'; exit 77")
-  set_tests_properties(programs.rocm7 PROPERTIES SKIP_RETURN_CODE 77 LABELS rocm7)
-  return()
-endif()
-foreach(program vector_add streams_events module_launch graph_launch copies threads fork_exec
-    timing hsa_dispatch)
-  programs_rocm7_test(${program} 0 ${checked_line} host_kernels ${program})
-  programs_rocm7_test(${program}.wrong 1 ${wrong_line} host_kernels_wrong ${program})
-endforeach()
-programs_rocm7_test(vector_add.unchecked 0 ${unchecked_line} none vector_add)
-foreach(program two_gpus spin_pair)
-  programs_rocm7_test(${program} 77 ": SKIPPED: there is one GPU" host_kernels ${program})
-endforeach()
-programs_rocm7_test(hsa_dispatch.batches 0 ${checked_line} host_kernels
-  hsa_dispatch -n 5000 -b 64 -t 3)
-programs_rocm7_test(hsa_dispatch.barriers 0 ${checked_line} host_kernels
-  hsa_dispatch -n 2000 -b 16 -B 3 -u -t 2)
-programs_rocm7_test(hsa_dispatch.no_signals 0 ${checked_line} host_kernels
-  hsa_dispatch -n 5000 -S -b 8 -B 100)
-foreach(end ${exit_ways})
-  string(REGEX MATCH "^(.*):(.*)$" end ${end})
-  foreach(sync sync nosync)
-    programs_rocm7_test(exit_ways.${CMAKE_MATCH_1}.${sync} ${CMAKE_MATCH_2} ${checked_line}
-      host_kernels exit_ways ${CMAKE_MATCH_1} 200 ${sync} 3)
+foreach(rocm 6 7)
+  if(NOT RTL_ROCM${rocm}_FOUND)
+    message(STATUS "tests/programs: not tested with ROCm ${rocm}, tests/rocm${rocm}/fetch gets it")
+    add_test(NAME programs.rocm${rocm} COMMAND sh -c
+      "echo 'SKIPPED: ROCm ${rocm} is not there, tests/rocm${rocm}/fetch gets it'; exit 77")
+    set_tests_properties(programs.rocm${rocm} PROPERTIES SKIP_RETURN_CODE 77 LABELS rocm${rocm})
+    continue()
+  endif()
+  foreach(program vector_add streams_events module_launch graph_launch copies threads fork_exec
+      timing hsa_dispatch two_gpus spin_pair)
+    programs_rocm_test(${rocm} ${program} 0 ${checked_line} 2 host_kernels ${program})
+    programs_rocm_test(${rocm} ${program}.wrong 1 ${wrong_line} 2 host_kernels_wrong ${program})
+  endforeach()
+  programs_rocm_test(${rocm} vector_add.unchecked 0 ${unchecked_line} 1 none vector_add)
+  programs_rocm_test(${rocm} copies.peer 0 ": ok .*peer=yes$" 2 host_kernels copies 100000)
+  programs_rocm_test(${rocm} hsa_dispatch.batches 0 ${checked_line} 1 host_kernels
+    hsa_dispatch -n 5000 -b 64 -t 3)
+  programs_rocm_test(${rocm} hsa_dispatch.barriers 0 ${checked_line} 1 host_kernels
+    hsa_dispatch -n 2000 -b 16 -B 3 -u -t 2)
+  programs_rocm_test(${rocm} hsa_dispatch.no_signals 0 ${checked_line} 1 host_kernels
+    hsa_dispatch -n 5000 -S -b 8 -B 100)
+  foreach(end ${exit_ways})
+    string(REGEX MATCH "^(.*):(.*)$" end ${end})
+    foreach(sync sync nosync)
+      programs_rocm_test(${rocm} exit_ways.${CMAKE_MATCH_1}.${sync} ${CMAKE_MATCH_2} ${checked_line} 1
+        host_kernels exit_ways ${CMAKE_MATCH_1} 200 ${sync} 3)
+    endforeach()
   endforeach()
 endforeach()
 
-# A program whose last work HIP handles late ends well, each time (tests/rocm7/tool.cpp).
-add_test(NAME programs.rocm7.late_handlers COMMAND sh -c "for us in 500 2000 4000 6000 10000; do
-  LATE_HANDLERS_US=$us $0 $1 child || exit; done" ${rocm7_run} ${programs7_dir}/fork_exec)
-set_tests_properties(programs.rocm7.late_handlers PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
-  ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};HSA_TOOLS_LIB=$<TARGET_FILE:late_handlers>")
+# A program whose last work HIP handles late ends well, each time (tests/rocm7/settle.cpp).
+if(TARGET late_handlers)
+  add_test(NAME programs.rocm7.late_handlers COMMAND sh -c "for us in 500 2000 4000 6000 10000; do
+    LATE_HANDLERS_US=$us $0 $1 child || exit; done" ${PROJECT_SOURCE_DIR}/tests/rocm7/run ${programs7_dir}/fork_exec)
+  set_tests_properties(programs.rocm7.late_handlers PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};HSA_TOOLS_LIB=$<TARGET_FILE:late_handlers>")
+endif()

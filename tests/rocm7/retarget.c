@@ -4,7 +4,7 @@
  *
  * The label stands in three places: the name of the entry in the offload bundle, the
  * metadata note of the code object, and the machine field of its ELF header's e_flags.
- * A file without code objects is left alone. Prints an error and exits with 1 when there is
+ * A file without code objects, or with those of gfx906, is left alone. Prints an error and exits with 1 when there is
  * one for another machine.
  */
 #include <elf.h>
@@ -18,13 +18,14 @@
 
 #define MACHINE_AMDGPU 0xe0
 #define MACH_MASK      0xffu
+#define MACH_GFX906    0x2fu
 #define MACH_GFX940    0x40u
 #define MACH_GFX942    0x4cu
 
 static const char from[] = "gfx940";
 static const char to[] = "gfx942";
 
-/* Changes the machine of the code object at p, if there is one. false: it is not gfx940. */
+/* Changes the machine of the code object at p, if there is one. false: it is another one. */
 static bool relabel_header(char *p, const char *end)
 {
 	Elf64_Ehdr eh;
@@ -33,6 +34,8 @@ static bool relabel_header(char *p, const char *end)
 		return true;
 	memcpy(&eh, p, sizeof(eh));
 	if (eh.e_machine != MACHINE_AMDGPU)
+		return true;
+	if ((eh.e_flags & MACH_MASK) == MACH_GFX906)
 		return true;
 	if ((eh.e_flags & MACH_MASK) != MACH_GFX940)
 		return false;

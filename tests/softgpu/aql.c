@@ -10,7 +10,7 @@
 #include "log.h"
 #include "perf.h"
 #include "pm4.h"
-#include "port.h"
+#include "space.h"
 
 #define PACKET_BYTES           64u
 #define BATCH                  256u  /* packets of a queue before the next queue has its turn */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "blit.h"
+#include "space.h"
 
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "port.h"
 
-/* Argument layouts are those of ROCm 5.2, and of 7.2 where it differs. */
+/* Argument layouts are those of ROCm 5.2, and of 6.4 and 7.2 where they differ. */
 
 #define KERNEL(name)                                                                               \
 	static void name(const void *kernarg,                                                      \
@@ -96,7 +97,7 @@ KERNEL(hip_fill_aligned_2d)
 			 (size_t)a->fill.pattern_elements << log2, a->width);
 }
 
-KERNEL(hip7_fill_aligned)
+KERNEL(hip6_fill_aligned)
 {
 	const struct {
 		uint64_t destination, pattern;
@@ -110,7 +111,7 @@ KERNEL(hip7_fill_aligned)
 			 (a->end - a->destination + pattern_bytes - 1) / pattern_bytes);
 }
 
-KERNEL(hip7_copy_buffer)
+KERNEL(hip6_copy_buffer)
 {
 	const struct {
 		uint64_t source, destination, bytes;
@@ -189,30 +190,41 @@ KERNEL(hip_stream_write)
 		__atomic_store_n((uint64_t *)host(a->word64), a->value, __ATOMIC_RELEASE);
 }
 
+static bool is_loaded(const char *library)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (handle)
+		dlclose(handle);
+	return handle;
+}
+
 softgpu_host_kernel *sg_blit_by_name(const char *kernel_name)
 {
 	static const char prefix[] = "__amd_rocclr_";
 	static const struct {
-		unsigned int rocm_major; /* 0: any */
+		unsigned int hip; /* 5, or 6 and above; 0: any */
 		struct sg_blit blit;
 	} blits[] = {
 		{5, {"fillBufferAligned", hip_fill_aligned}},
-		{7, {"fillBufferAligned", hip7_fill_aligned}},
+		{6, {"fillBufferAligned", hip6_fill_aligned}},
 		{0, {"fillBufferAligned2D", hip_fill_aligned_2d}},
 		{5, {"copyBuffer", hip_copy_buffer}},
-		{7, {"copyBuffer", hip7_copy_buffer}},
+		{6, {"copyBuffer", hip6_copy_buffer}},
 		{0, {"copyBufferAligned", hip_copy_buffer_aligned}},
 		{0, {"copyBufferRect", hip_copy_rect}},
 		{0, {"copyBufferRectAligned", hip_copy_rect_aligned}},
 		{0, {"streamOpsWrite", hip_stream_write}},
 	};
+	unsigned int hip;
 
 	if (strncmp(kernel_name, prefix, sizeof(prefix) - 1) != 0)
 		return NULL;
 	kernel_name += sizeof(prefix) - 1;
+	hip = is_loaded("libamdhip64.so.5") ? 5 : 6;
 	for (size_t i = 0; i < sizeof(blits) / sizeof(*blits); i++)
 		if (strcmp(kernel_name, blits[i].blit.name) == 0 &&
-		    (!blits[i].rocm_major || blits[i].rocm_major == sg_port.rocm_major))
+		    (!blits[i].hip || blits[i].hip == hip))
 			return blits[i].blit.run;
 	return NULL;
 }

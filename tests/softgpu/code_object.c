@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "port.h"
 #include "region.h"
+#include "space.h"
 
 #define PAGE_BYTES     4096u
 #define MACHINE_AMDGPU 0xe0

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "perf.h"
-#include "port.h"
 
 struct sg_config sg_config;
 
@@ -33,8 +32,9 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high)
 static const struct sg_arch *arch_find(const char *name)
 {
 	static const struct sg_arch archs[] = {
-		{"gfx906", 9, 0, 6},  {"gfx900", 9, 0, 0},   {"gfx908", 9, 0, 8},
-		{"gfx90a", 9, 0, 10}, {"gfx1030", 10, 3, 0},
+		{"gfx906", 9, 0, 6, 0x66a1, 141, 10, 4},  {"gfx900", 9, 0, 0, 0x6860, 141, 10, 4},
+		{"gfx908", 9, 0, 8, 0x738c, 141, 10, 4},  {"gfx90a", 9, 0, 10, 0x7408, 141, 8, 4},
+		{"gfx942", 9, 4, 2, 0x74a1, 141, 8, 8},   {"gfx1030", 10, 3, 0, 0x73bf, 143, 10, 4},
 	};
 
 	for (size_t i = 0; name && i < sizeof(archs) / sizeof(*archs); i++)
@@ -90,12 +90,12 @@ void sg_config_load(void)
 
 	config->gpu_count = (uint32_t)clamp(env_u64("SOFTGPU_COUNT", 1), 0, SG_MAX_GPUS);
 	config->arch = arch_find(env_text("SOFTGPU_ARCH"));
-	config->engines = (uint32_t)clamp(
-		env_u64("SOFTGPU_ENGINES", sg_port.rocm_major == 7 ? 8 : 4), 1, SG_MAX_ENGINES);
+	config->engines = (uint32_t)clamp(env_u64("SOFTGPU_ENGINES", config->arch->engines), 1,
+					  SG_MAX_ENGINES);
 	config->xccs = (uint32_t)clamp(env_u64("SOFTGPU_XCCS", 1), 1, SG_MAX_XCCS);
 	config->large_bar = env_u64("SOFTGPU_LARGE_BAR", 1);
 	config->run_kernels = env_u64("SOFTGPU_EXEC", 1);
-	config->trace_thunk = env_u64("SOFTGPU_TRACE", 0);
+	config->trace_calls = env_u64("SOFTGPU_TRACE", 0);
 	config->vram_bytes = env_u64("SOFTGPU_VRAM_MB", 16384) << 20;
 	config->kernel_ns = env_u64("SOFTGPU_KERNEL_NS", 2000);
 	config->ns_per_workgroup = env_u64("SOFTGPU_NS_PER_WG", 0);

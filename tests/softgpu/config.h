@@ -28,6 +28,8 @@ enum sg_fault_kind {
 struct sg_arch {
 	const char *name;
 	uint32_t major, minor, stepping;
+	uint32_t device, family; /* PCI id; libdrm's */
+	uint32_t waves, engines; /* of a SIMD, of an XCC */
 };
 
 struct sg_config {
@@ -36,7 +38,7 @@ struct sg_config {
 	uint32_t engines, xccs; /* of a GPU; the engines of each XCC */
 	bool large_bar;
 	bool run_kernels; /* the runtimes' blit kernels and SOFTGPU_KERNELS' */
-	bool trace_thunk;
+	bool trace_calls;
 	uint64_t vram_bytes;
 	uint64_t kernel_ns;
 	uint64_t ns_per_workgroup;

@@ -18,8 +18,6 @@
 #define SHORT_IDLE_NS 20000000u
 #define WAKE_EARLY_NS 10000u
 
-_Thread_local struct sg_space sg_space;
-
 static _Atomic uint32_t kicks; /* futex of all that sleep */
 static _Atomic uint32_t sleepers;
 
@@ -79,7 +77,6 @@ static void *engine_main(void *arg)
 	struct sg_engine *engine = arg;
 	uint64_t idle_since_ns = 0, ns = 0;
 
-	sg_space = engine->space;
 	prctl(PR_SET_TIMERSLACK, 1000ul);
 	pthread_setname_np(pthread_self(), engine->name);
 	while (!atomic_load_explicit(&engine->quit, memory_order_acquire)) {

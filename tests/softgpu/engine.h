@@ -17,7 +17,6 @@
 
 #include "kernel.h"
 #include "log.h"
-#include "port.h"
 #include "queue.h"
 
 /* Works on what a queue has to offer now; whether it got anywhere. Lowers *wake_ns to the
@@ -27,7 +26,6 @@ typedef bool sg_step(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 struct sg_engine {
 	sg_step *step;
 	char name[16];
-	struct sg_space space;
 	struct sg_queue *queues;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -40,8 +38,8 @@ struct sg_engine {
 	struct sg_kernel_cache kernels;
 };
 
-/* Does not start the thread yet; engine->space may be set until it is. May be called again on an
- * engine of the parent, in the child after a fork. */
+/* Does not start the thread yet. May be called again on an engine of the parent, in the child after a
+ * fork. */
 void sg_engine_init(struct sg_engine *engine, sg_step *step, uint32_t gpu, const char *suffix);
 
 /* Starts the thread if need be. 0 or an errno value. */

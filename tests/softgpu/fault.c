@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "log.h"
 #include "port.h"
+#include "space.h"
 
 #define FAULT_ADDRESS       0xdead000u
 #define QUEUE_ERROR_ILLEGAL 0x40000000 /* what ROCr's queue error handler knows it by */
@@ -58,7 +59,7 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 	if (engine->log.on)
 		log_fault(&engine->log, queue, index, packet, kernel->name);
 	atomic_store(&queue->paused, true);
-	if (kind == SG_FAULT_VM && sg_port.memory_fault)
+	if (kind == SG_FAULT_VM)
 		sg_port.memory_fault(queue->gpu, FAULT_ADDRESS);
 	else if (kind == SG_FAULT_ILL)
 		queue_error(queue, QUEUE_ERROR_ILLEGAL);

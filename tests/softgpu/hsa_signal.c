@@ -4,6 +4,7 @@
 #include <hsa/amd_hsa_signal.h>
 
 #include "port.h"
+#include "space.h"
 
 int64_t sg_signal_value(hsa_signal_t signal)
 {

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "config.h"
 #include "perf.h"
-#include "port.h"
+#include "space.h"
 
 /* Type 3 packets: [31:30] 3, [29:16] dwords that follow less 1, [15:8] opcode. */
 #define OP_PRED_EXEC       0x23u

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "port.h"
+#include "space.h"
 
 /* Packets begin with an opcode, the sub-opcode and flags; lengths are in dwords. */
 enum opcode {

@@ -33,8 +33,8 @@ static void *find(const char *name)
 
 void hip_open(void)
 {
-	static const char *const files[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-					    "libamdhip64.so.5"};
+	static const char *const files[] = {"libamdhip64.so.8", "libamdhip64.so.7",
+					    "libamdhip64.so.6", "libamdhip64.so.5"};
 	char error[512] = "";
 
 	for (size_t i = 0; !hip.library && i < sizeof(files) / sizeof(*files); i++) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "interceptor.h"
+#include "parts.h"
 #include "plan.h"
 #include "sample.h"
 #include "sampler.h"
@@ -30,13 +31,6 @@ static void stop(uint32_t timeout_ms)
 		sample_publish_ledger(gpu);
 }
 
-static void forget(bool ends)
-{
-	sampler_forget(ends);
-	turns_forget();
-	plan_forget();
-}
-
 static void forked(void)
 {
 	sampler_forked();
@@ -46,6 +40,6 @@ static void forked(void)
 const struct hsa_part counter_part = {
 	.register_streams = register_streams,
 	.stop = stop,
-	.forget = forget,
+	.runtime_ends = turns_forget,
 	.forked = forked,
 };

@@ -20,8 +20,7 @@
  * one. Who makes a pass over the sources (harvest.h) publishes. Intervals are the thread rtl-sampler's. Plans
  * are made by the thread that
  * creates a GPU's first queue, and do not change.
- * Locks: that of the list of GPUs (plan.c), that of the turns (turns.c), held for loads and stores, and
- * that of the kernels (sample.c).
+ * Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
  */
 #ifndef STREAMS_HSA_COUNTER_H
 #define STREAMS_HSA_COUNTER_H
@@ -30,10 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
 #include "publish.h"
-
-extern const struct hsa_part counter_part;
 
 /* Packets that a dispatch becomes, at most. */
 #define COUNTER_PACKETS 6
@@ -55,9 +51,6 @@ void counter_queue_leave(struct counter_queue *queue);
 
 /* It is gone: the harvester frees it. NULL is fine. */
 void counter_queue_remove(struct counter_queue *queue);
-
-/* The runtime has ended, and the queue with it. NULL is fine. */
-void counter_queue_forget(struct counter_queue *queue);
 
 /*
  * Whether dispatches of the queue go one at a time just now. Somebody wants them to be counted, or,

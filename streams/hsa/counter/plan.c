@@ -420,25 +420,20 @@ void plan_publish(const struct counter_gpu *gpu)
 	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
 		const struct counter_metric *metric = &gpu->metrics[i];
 
-		counter_publish_info(metric->uid, gpu->agent_uid,
-				     &(struct rtl_hsa_counter_info){
-					     .name = metric->name,
-					     .unit = metric->text[0],
-					     .block = metric->text[1],
-					     .expression = metric->text[2],
-					     .description = metric->description,
-					     .gpu = gpu->node,
-					     .event = metric->event,
-					     .pass = metric->pass,
-					     .passes = gpu->pass_count,
-				     });
-	}
-}
+		const struct counter_dispatch of = {.parent_uid = gpu->agent_uid};
+		const struct rtl_hsa_counter_info info = {
+			.name = metric->name,
+			.unit = metric->text[0],
+			.block = metric->text[1],
+			.expression = metric->text[2],
+			.description = metric->description,
+			.gpu = gpu->node,
+			.event = metric->event,
+			.pass = metric->pass,
+			.passes = gpu->pass_count,
+		};
 
-void plan_forget(void)
-{
-	pthread_mutex_lock(&gpus.lock);
-	__atomic_store_n(&gpus.first, NULL, __ATOMIC_RELEASE);
-	library_forget();
-	pthread_mutex_unlock(&gpus.lock);
+		counter_publish(counter_streams.values, RTL_METADATA, metric->uid, &of, &info,
+				sizeof(info));
+	}
 }

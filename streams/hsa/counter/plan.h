@@ -73,10 +73,10 @@ struct counter_gpu {
 	struct counter_metric *metrics;
 	uint32_t metric_count;
 	struct counter_pass *passes;
-	uint32_t pass_count;               /* 0: nothing can be counted, which was said */
-	uint32_t output_bytes;             /* the most that a pass leaves */
-	double *results;                   /* room for a pass's */
-	struct slot_kinds counted, silent; /* of its samples */
+	uint32_t pass_count;              /* 0: nothing can be counted, which was said */
+	uint32_t output_bytes;            /* the most that a pass leaves */
+	double *results;                  /* room for a pass's */
+	struct slot_kind counted, silent; /* its samples */
 
 	/* Counting has ended for good: what waits, goes. Relaxed: submitting threads do less. */
 	bool released;
@@ -97,8 +97,5 @@ struct counter_gpu *plan_first(void);
 
 /* What describes the GPU's counters is published. Any thread. */
 void plan_publish(const struct counter_gpu *gpu);
-
-/* The runtime has ended: GPUs are found anew. */
-void plan_forget(void);
 
 #endif

@@ -2,11 +2,9 @@
 /* Dispatches that are counted: see sample.h and counter.h. */
 #include "sample.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
 #include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
@@ -25,8 +23,6 @@
 #define PACKETS_LEAST 32u
 /* How often the ledger is published. */
 #define LEDGER_NS 1000000000u
-/* Kernels of a process whose turns among the passes are remembered; a power of two. */
-#define KERNELS 4096u
 
 struct counter_queue {
 	struct source source; /* its slots are of struct counter_sample */
@@ -53,46 +49,22 @@ static void add_to(uint64_t *number, uint64_t n)
 
 /* ---- which pass ---- */
 
-/* A kernel on a GPU: whether it is asked for, and the pass of its next dispatch. */
-static struct {
-	pthread_mutex_t lock;
-	struct {
-		const struct counter_gpu *gpu;
-		const struct kernel *kernel;
-		bool asked;
-		uint32_t next_pass;
-	} entries[KERNELS];
-} kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
-FORK_LOCK(kernels, kernels.lock);
-
-static uint32_t place_of(const struct counter_gpu *gpu, const struct kernel *kernel)
-{
-	return (uint32_t)(((uintptr_t)kernel ^ (uintptr_t)gpu << 7) * 0x9e3779b97f4a7c15u >> 40);
-}
-
 /* The pass for a dispatch of that kernel; NULL: it is not asked for. */
-static const struct counter_pass *choose(struct counter_gpu *gpu, const struct kernel *kernel)
+static const struct counter_pass *choose(const struct counter_gpu *gpu, const struct kernel *kernel)
 {
-	const struct counter_pass *pass = NULL;
-	uint32_t place = place_of(gpu, kernel);
+	struct kernel_counting *counting = kernel_counting(kernel);
+	uint8_t asked = __atomic_load_n(&counting->asked, __ATOMIC_RELAXED);
 
-	pthread_mutex_lock(&kernels.lock);
-	for (uint32_t i = 0; i < KERNELS; i++, place++) {
-		__typeof__(&kernels.entries[0]) entry = &kernels.entries[place % KERNELS];
-
-		if (!entry->kernel || i == KERNELS - 1) { /* the last is shared by the rest */
-			entry->gpu = gpu;
-			entry->kernel = kernel;
-			entry->asked = counter_settings_fit(rtl_string_text(kernel->name));
-		}
-		if (entry->kernel != kernel || entry->gpu != gpu)
-			continue;
-		if (entry->asked)
-			pass = &gpu->passes[entry->next_pass++ % gpu->pass_count];
-		break;
+	/* Whoever finds out finds the same. */
+	if (!asked) {
+		asked = counter_settings_fit(rtl_string_text(kernel->name)) ? KERNEL_COUNTED
+									    : KERNEL_NOT_COUNTED;
+		__atomic_store_n(&counting->asked, asked, __ATOMIC_RELAXED);
 	}
-	pthread_mutex_unlock(&kernels.lock);
-	return pass;
+	if (asked != KERNEL_COUNTED)
+		return NULL;
+	return &gpu->passes[__atomic_fetch_add(&counting->next_pass, 1, __ATOMIC_RELAXED) %
+			    gpu->pass_count];
 }
 
 /* ---- the submitting thread ---- */
@@ -211,7 +183,7 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 		return NULL;
 	}
 	add_to(&gpu->under_way, 1);
-	sample->slot.kind = pass ? &gpu->counted.own : &gpu->silent.own;
+	sample->slot.kind = pass ? &gpu->counted : &gpu->silent;
 	sample->slot.behind_barrier = true;
 	sample->slot.in_scope = false;
 	sample->queue = queue;
@@ -321,14 +293,10 @@ static bool finished(struct slot *slot)
 	return __atomic_load_n(&sample->seen, __ATOMIC_ACQUIRE) && slot_own_finished(slot);
 }
 
-static bool abandon(struct slot *slot, bool looked_at)
+static void abandon(struct slot *slot, bool looked_at)
 {
-	const struct counter_sample *sample = (const struct counter_sample *)slot;
-
 	(void)looked_at;
-	if (sample->pass)
-		add_to(&sample->queue->gpu->ledger.given_up, 1);
-	return true;
+	add_to(&((const struct counter_sample *)slot)->queue->gpu->ledger.given_up, 1);
 }
 
 static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
@@ -346,12 +314,14 @@ static void publish_values(const struct counter_gpu *gpu, const struct counter_p
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish_value(metric->uid, dispatch, &payload);
+		counter_publish(counter_streams.values, RTL_SIGNAL, metric->uid, dispatch, &payload,
+				sizeof(payload));
 	}
 }
 
 void sample_publish_ledger(struct counter_gpu *gpu)
 {
+	static const struct counter_dispatch none;
 	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
 
 #define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
@@ -363,7 +333,8 @@ void sample_publish_ledger(struct counter_gpu *gpu)
 #undef READ
 	gpu->told_ns = rtl_clock_ns();
 	if (payload.dispatches)
-		counter_publish_ledger(gpu->agent_uid, &payload);
+		counter_publish(counter_streams.values, RTL_DIAGNOSTICS, gpu->agent_uid, &none,
+				&payload, sizeof(payload));
 }
 
 /* Once it is out, it touches nothing of the runtime's, and nothing of the queue. */
@@ -407,7 +378,7 @@ static uint32_t room_needed(void)
 
 void sample_kinds_init(struct counter_gpu *gpu)
 {
-	gpu->counted.own = (struct slot_kind){
+	gpu->counted = (struct slot_kind){
 		.signal = SLOT_OWN,
 		.stream = &counter_streams.values,
 		.end_type = RTL_SIGNAL,
@@ -417,11 +388,10 @@ void sample_kinds_init(struct counter_gpu *gpu)
 		.publish = publish_counted,
 		.abandon = abandon,
 	};
-	gpu->silent.own = (struct slot_kind){
+	gpu->silent = (struct slot_kind){
 		.signal = SLOT_OWN,
 		.finished = finished,
 		.publish = publish_nothing,
-		.abandon = abandon,
 	};
 }
 
@@ -436,10 +406,8 @@ static void free_queue(struct source *source)
 		const struct counter_sample *sample =
 			(const void *)(pool->slots + (size_t)i * pool->slot_bytes);
 
-		if (sample->ready)
-			slot_signal_keep(sample->ready);
-		if (sample->grant)
-			slot_signal_keep(sample->grant);
+		slot_signal_destroy(sample->ready);
+		slot_signal_destroy(sample->grant);
 	}
 	slots_fini(pool);
 	rtl_pending_release(source->pending);
@@ -518,16 +486,4 @@ void counter_queue_remove(struct counter_queue *queue)
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);
 	harvest_wake();
-}
-
-void counter_queue_forget(struct counter_queue *queue)
-{
-	struct rtl_pending *pending;
-
-	if (!queue)
-		return;
-	slots_forget(&queue->source.pool);
-	pending = queue->source.pending;
-	queue->source.pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
-	rtl_pending_release(pending);
 }

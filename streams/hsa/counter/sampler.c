@@ -31,8 +31,7 @@
 
 /* A GPU that is sampled. All but `next` is the thread's once it is in the list. */
 struct sampled {
-	struct sampled *next;  /* the lock's */
-	struct sampled *older; /* the lock's: of the list that was left before this one's */
+	struct sampled *next; /* the lock's */
 	struct counter_gpu *gpu;
 	hsa_queue_t *queue;
 	uint64_t signal; /* of the last packet of a reading */
@@ -52,11 +51,9 @@ struct sampled {
 static struct {
 	pthread_mutex_t lock;
 	struct sampled *first; /* the lock's */
-	struct sampled *
-		left; /* the lock's: lists of runtimes that are gone, which the thread may look at */
-	bool started;      /* the lock's */
-	uint64_t readings; /* the thread's */
-	bool ends;         /* all is to be read once more, and stopped; release, acquire */
+	bool started;          /* the lock's */
+	uint64_t readings;     /* the thread's */
+	bool ends;             /* all is to be read once more, and stopped; release, acquire */
 	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
 	uint32_t ended;
 	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */
@@ -176,7 +173,7 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 		    uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct counter_gpu *gpu = sampled->gpu;
-	const struct counter_dispatch reading = {.queue_uid = gpu->agent_uid,
+	const struct counter_dispatch reading = {.parent_uid = gpu->agent_uid,
 						 .instance = ++sampler.readings};
 
 	for (uint32_t i = 0; i < pass->metric_count; i++) {
@@ -192,7 +189,8 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish_interval(metric->uid, &reading, &payload);
+		counter_publish(counter_streams.values, RTL_SAMPLE, metric->uid, &reading, &payload,
+				sizeof(payload));
 	}
 	values_publish_parts(gpu, pass, RTL_SAMPLE, &reading);
 }
@@ -419,26 +417,6 @@ void sampler_stop(uint32_t timeout_ms)
 	       (now_ns = rtl_clock_ns()) < end_ns)
 		futex_wait(&sampler.ended, 0, end_ns - now_ns);
 	end(first);
-}
-
-void sampler_forget(bool ends)
-{
-	struct sampled *first;
-
-	pthread_mutex_lock(&sampler.lock);
-	first = sampler.first;
-	sampler.first = NULL;
-	if (first) {
-		first->older = sampler.left;
-		sampler.left = first;
-	}
-	pthread_mutex_unlock(&sampler.lock);
-	/* What the GPU may write to still stays, and the thread may look at all of them. */
-	for (struct sampled *sampled = ends ? first : NULL; sampled; sampled = sampled->next)
-		if (sampled->queue && !sampled->waiting && !sampled->failed)
-			(void)interceptor.hsa.queue_destroy(sampled->queue);
-	__atomic_store_n(&sampler.ends, false, __ATOMIC_RELAXED);
-	__atomic_store_n(&sampler.ended, 0, __ATOMIC_RELAXED);
 }
 
 void sampler_forked(void)

@@ -28,9 +28,6 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue);
 /* Reads once more, stops, and waits for that; not longer than so long. */
 void sampler_stop(uint32_t timeout_ms);
 
-/* The runtime has ended, or (`ends`) is about to. */
-void sampler_forget(bool ends);
-
 /* In the child of a fork: the thread is not here. */
 void sampler_forked(void);
 

@@ -35,20 +35,14 @@ static inline bool counter_intervals_are_wanted(void)
 	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
 }
 
-/* What the events of a dispatch begin with. Of an interval: the agent's id, the reading's number. */
+/* What events have in common: of a dispatch, its queue, number and call; of an interval, the agent and the reading's
+ * number. */
 struct counter_dispatch {
-	uint64_t queue_uid, instance, correlation;
+	uint64_t parent_uid, instance, correlation;
 };
 
-void counter_publish_info(uint64_t uid, uint64_t agent_uid,
-			  const struct rtl_hsa_counter_info *payload);
-void counter_publish_value(uint64_t uid, const struct counter_dispatch *dispatch,
-			   const struct rtl_hsa_counter *payload);
-void counter_publish_interval(uint64_t uid, const struct counter_dispatch *reading,
-			      const struct rtl_hsa_counter_interval *payload);
-/* type: RTL_SIGNAL of a dispatch, RTL_SAMPLE of an interval. */
-void counter_publish_sample(uint16_t type, uint64_t uid, const struct counter_dispatch *of,
-			    const struct rtl_hsa_counter_sample *payload);
-void counter_publish_ledger(uint64_t agent_uid, const struct rtl_hsa_counter_ledger *payload);
+/* payload: of the stream's type. */
+void counter_publish(struct rtl_stream *stream, uint16_t type, uint64_t uid,
+		     const struct counter_dispatch *of, const void *payload, uint32_t size);
 
 #endif

@@ -60,7 +60,7 @@ void turns_pass_by(struct turns_line *line);
 /* Counting has ended: all go, also those that come. */
 void turns_release_all(void);
 
-/* The runtime has ended, and with it all queues and GPUs. */
+/* The runtime is about to end, and with it all queues and GPUs. */
 void turns_forget(void);
 
 /* In the child of a fork: the thread is not here. */

@@ -117,19 +117,20 @@ void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pa
 
 		for (uint32_t k = 0; k < input->sample_count; k++) {
 			const struct metric_sample *sample = &input->samples[k];
+			const struct rtl_hsa_counter_sample payload = {
+				.value = sample->value,
+				.name = input->name,
+				.block = input->block,
+				.event = input->event,
+				.gpu = gpu->node,
+				.xcc = sample->at[METRIC_XCC],
+				.engine = sample->at[METRIC_SE],
+				.part = sample->at[METRIC_INSTANCE],
+				.pass = pass->number,
+			};
 
-			counter_publish_sample(type, input->uid, of,
-					       &(struct rtl_hsa_counter_sample){
-						       .value = sample->value,
-						       .name = input->name,
-						       .block = input->block,
-						       .event = input->event,
-						       .gpu = gpu->node,
-						       .xcc = sample->at[METRIC_XCC],
-						       .engine = sample->at[METRIC_SE],
-						       .part = sample->at[METRIC_INSTANCE],
-						       .pass = pass->number,
-					       });
+			counter_publish(counter_streams.samples, type, input->uid, of, &payload,
+					sizeof(payload));
 		}
 	}
 }

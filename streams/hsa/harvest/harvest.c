@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@
 #include "futex.h"
 #include "handler_thread.h"
 #include "interceptor.h"
-#include "relay.h"
+#include "parts.h"
 #include "signal_watch.h"
 #include "source.h"
 #include "turn.h"
@@ -43,19 +42,13 @@
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
 
-/*
- * One for each thread: where one was given up, it does not know of the next one's. They are never
- * freed, as a helper may still look at them, but used again.
- */
 struct harvester {
 	struct turn turn; /* whose pass it is */
-	/* A futex; release by the thread, acquire by who stops it or uses it again. */
-	uint32_t ended;
+	uint32_t ended;   /* a futex; release by the thread, acquire by who stops it */
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	uint64_t stop_at_ns;
 	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
 	struct sources sources; /* the owner's, or of whose turn it is */
-	struct harvester *next; /* the lock's */
 };
 
 /* How much a submitting thread does of what the harvester is behind with. Where it cannot, it gives
@@ -71,9 +64,8 @@ static struct {
 	pthread_mutex_t lock;
 	/* The one that runs, for helpers: release when it is complete; the lock's. */
 	struct harvester *running;
-	struct harvester *all; /* the lock's */
-	uint32_t hurry;        /* relaxed; see harvest_hurry */
-	pid_t process;         /* relaxed: written before `running` */
+	uint32_t hurry; /* relaxed; see harvest_hurry */
+	pid_t process;  /* relaxed: written before `running` */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	uint32_t wake_count;
 	uint32_t passes;
@@ -163,7 +155,6 @@ static inline int help(struct harvester *harvester, uint32_t most)
 {
 	int room;
 
-	/* Acquire: pairs with start, where it is used again. */
 	if (__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE) || turn_is_left(&harvester->turn))
 		return 0;
 	harvester->turn.helping = true;
@@ -384,27 +375,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* Under the lock: one whose thread has ended, or a new one, which helpers do not know. */
-static struct harvester *make_harvester(void)
-{
-	struct harvester *harvester = harvest.all;
-
-	/* Acquire: pairs with the release in run. */
-	while (harvester && !__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE))
-		harvester = harvester->next;
-	if (!harvester) {
-		harvester = calloc(1, sizeof(*harvester));
-		if (!harvester)
-			return NULL;
-		harvester->next = harvest.all;
-		harvest.all = harvester;
-	}
-	__atomic_store_n(&harvester->turn.state, TURN_IN, __ATOMIC_RELAXED);
-	__atomic_store_n(&harvester->stop_at_ns, 0, __ATOMIC_RELAXED);
-	harvester->sources.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
-	return harvester;
-}
-
 static uint64_t ticks_of(uint64_t ns)
 {
 	const uint64_t ticks = rtl_ticks(), some = 1u << 24;
@@ -413,26 +383,20 @@ static uint64_t ticks_of(uint64_t ns)
 	return some_ns ? ns * some / some_ns : ns;
 }
 
-/* Under the lock. */
+/* Under the lock: the only one in the process's life. */
 static int start(void)
 {
-	struct harvester *harvester = make_harvester();
+	static struct harvester harvester;
 	int error;
 
-	if (!harvester)
-		return ENOMEM;
-	/* Release: a helper that knows it from before sees what was made ready. */
-	__atomic_store_n(&harvester->ended, 0, __ATOMIC_RELEASE);
-	error = own_thread_start(run, harvester);
-	if (error) {
-		__atomic_store_n(&harvester->ended, 1, __ATOMIC_RELEASE);
+	harvester.sources.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
+	error = own_thread_start(run, &harvester);
+	if (error)
 		return error;
-	}
 	__atomic_store_n(&harvest_signs.looked_ticks, rtl_ticks(), __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS), __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest.process, getpid(), __ATOMIC_RELAXED);
-	__atomic_store_n(&harvest.hurry, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&harvest.running, harvester, __ATOMIC_RELEASE);
+	__atomic_store_n(&harvest.running, &harvester, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -556,17 +520,5 @@ static void hook(struct root_table *root)
 	waits_hook(root);
 }
 
-static void forget(bool runtime_ends)
-{
-	relay_forget();
-	handler_thread_forget();
-	if (runtime_ends) {
-		slots_free_signals();
-		return;
-	}
-	sources_forget();
-	slots_forget_signals();
-}
-
 const struct hsa_part harvest_part = {
-	.prepare = prepare, .hook = hook, .stop = stop, .forget = forget, .forked = forked};
+	.prepare = prepare, .hook = hook, .stop = stop, .forked = forked};

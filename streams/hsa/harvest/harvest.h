@@ -3,7 +3,7 @@
  * The room `harvest`: what is under way on the GPU, from its submission until it has been published.
  * It has slots, the signals by which their ends are seen, the sources that submit them, and the
  * harvester. That is a thread that looks after the sources and publishes what has finished. It also
- * does for the submitting threads what they have no time for (more slots, more relays).
+ * does for the submitting threads what they have no time for (more slots).
  *
  * Nobody waits for a GPU through the harvester, and it waits for none. It polls, every 0.1 to 1 ms
  * while something is under way, and sleeps otherwise. It waits only for room in its ring of events.
@@ -15,8 +15,7 @@
  * turn it is (turn.h). It keeps the turn while it waits for room. When the harvester has to stop
  * meanwhile, the sources are taken from whoever has the turn. That thread then touches neither them
  * nor the runtime, which may be gone by then. Other functions say whose they are.
- * Locks: one for each bucket of signal_watch.c; that of the relays, in which a bucket's is taken; and
- * that of the cache of signals. All are held for loads and stores. Nobody waits for anything with one.
+ * Locks: one for each bucket of signal_watch.c, held for loads and stores.
  */
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H
@@ -24,12 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
-
 struct slot;
 struct source;
-
-extern const struct hsa_part harvest_part;
 
 /* What a submitting thread reads each time; in a line of their own, which is seldom written. */
 struct harvest_signs {
@@ -71,7 +66,7 @@ void harvest_catch_up(void);
 void harvest_rouse(uint64_t now_ticks);
 
 /*
- * The process is about to end without a word, or to become another program: has the harvester look,
+ * The process is about to end without a word: has the harvester look,
  * and waits until it has, half a second at most. Any thread, also in a signal handler or in the
  * child of a vfork, where it does nothing.
  */

@@ -143,6 +143,8 @@ static bool new_times(const struct slot *slot, struct times *times)
 /* The slot is out of the table, with its times; from here on it is the harvester's alone. */
 static void finish(struct signal_watch_bucket *bucket, struct slot *slot, struct times times)
 {
+	if (slot->spoilt)
+		times = (struct times){0};
 	slot->ticks.begin = times.begin;
 	slot->ticks.end = times.end;
 	slot->times_by = (uint8_t)times.by;
@@ -153,7 +155,7 @@ static void finish(struct signal_watch_bucket *bucket, struct slot *slot, struct
 
 static void finish_without_times(struct signal_watch_bucket *bucket, struct slot *slot)
 {
-	finish(bucket, slot, (struct times){0, 0, SLOT_TIMES_NONE});
+	finish(bucket, slot, (struct times){0});
 }
 
 /* Takes the times from the signal if the dispatch or copy has left them there. */
@@ -167,13 +169,27 @@ static bool capture(struct signal_watch_bucket *bucket, struct slot *slot)
 	return true;
 }
 
-static bool is(const struct slot *slot, enum slot_signal signal)
+/* Whether one of them is under way with that signal: then nobody can tell whose its times are. Takes the times of
+ * those that are not. */
+static __attribute__((noinline)) bool is_under_way(struct signal_watch_bucket *bucket,
+						   uint64_t signal)
 {
-	return slot->kind->signal == signal;
+	bool found = false;
+
+	for (struct slot *other = bucket->first, *next; other; other = next) {
+		next = other->watch_next;
+		if (other->watched == signal && !capture(bucket, other))
+			found = other->spoilt = true;
+	}
+	return found;
 }
 
-static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uint64_t signal)
+static void watch(struct signal_watch_bucket *bucket, struct slot *slot, uint64_t signal)
 {
+	const struct shared_signal *shared = slot->kind->is_copy ? shared_signal(signal) : NULL;
+
+	slot->before.end = load_ticks(&((const amd_signal_t *)signal)->end_ts);
+	slot->before.sdma_end = shared ? load_ticks(&shared->sdma_end) : 0;
 	slot->looked_over = slot->spoilt = false;
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
@@ -183,84 +199,20 @@ static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uin
 	__atomic_store_n(&slot->done, false, __ATOMIC_RELAXED);
 }
 
-/* Whether one of them is under way with that signal; takes the times of those that are not. */
-static __attribute__((noinline)) bool is_under_way(struct signal_watch_bucket *bucket,
-						   uint64_t signal)
+bool signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds, uint64_t signal)
 {
-	bool found = false;
-
-	for (struct slot *other = bucket->first, *next; other; other = next) {
-		next = other->watch_next;
-		if (other->watched == signal)
-			found |= is(other, SLOT_RELAYED) || !capture(bucket, other);
-	}
-	return found;
-}
-
-enum slot_signal signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds,
-				    uint64_t signal, bool behind_relays)
-{
-	const amd_signal_t *theirs = (const amd_signal_t *)signal;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	bool shared = behind_relays || load_value(theirs) != 1 ||
-		      __atomic_load_n(&interceptor.blind, __ATOMIC_RELAXED);
+	bool shared = load_value((const amd_signal_t *)signal) != 1;
 
 	if (__builtin_expect(bucket->first != NULL, 0))
 		shared |= is_under_way(bucket, signal);
-	if (shared) {
-		slot->kind = &kinds->relayed;
-		slot->relayed.latest_end = 0;
-	} else {
-		slot->kind = &kinds->watched;
-		slot->before.end = load_ticks(&theirs->end_ts);
-	}
-	link_slot(bucket, slot, signal);
+	slot->kind = shared ? &kinds->over : &kinds->watched;
+	if (shared)
+		slot_set_over(slot);
+	else
+		watch(bucket, slot, signal);
 	unlock_bucket(bucket);
-	return shared ? SLOT_RELAYED : SLOT_WATCHED;
-}
-
-/*
- * A dispatch under way on the signal does not matter to a copy, nor do relayed copies: they give
- * the signal their times only while none of ours that it would be mixed up with is under way.
- */
-enum slot_signal signal_watch_enter_copy(struct slot *slot, const struct slot_kinds *kinds,
-					 uint64_t signal)
-{
-	const struct shared_signal *shared = shared_signal(signal);
-	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	bool taken = false;
-
-	for (struct slot *other = bucket->first, *next; other; other = next) {
-		next = other->watch_next;
-		if (other->watched == signal && is(other, SLOT_WATCHED))
-			taken |= !capture(bucket, other) && other->kind->is_copy;
-	}
-	/* Without its times there is no use in a relay, and no way to tell the application. */
-	taken &= shared != NULL;
-	if (taken) {
-		slot->kind = &kinds->relayed;
-		slot->relayed.latest_end = 0;
-	} else {
-		slot->kind = &kinds->watched;
-		slot->before.sdma_end = shared ? load_ticks(&shared->sdma_end) : 0;
-		slot->before.end = shared ? load_ticks(&shared->signal.end_ts) : 0;
-	}
-	link_slot(bucket, slot, signal);
-	unlock_bucket(bucket);
-	return taken ? SLOT_RELAYED : SLOT_WATCHED;
-}
-
-void signal_watch_spoil(uint64_t signal)
-{
-	struct signal_watch_bucket *bucket = lock_bucket(signal);
-
-	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
-		next = slot->watch_next;
-		if (slot->watched == signal && is(slot, SLOT_WATCHED) && slot->kind->is_copy &&
-		    !capture(bucket, slot))
-			slot->spoilt = true;
-	}
-	unlock_bucket(bucket);
+	return !shared;
 }
 
 void signal_watch_leave(struct slot *slot)
@@ -271,11 +223,10 @@ void signal_watch_leave(struct slot *slot)
 	unlock_bucket(bucket);
 }
 
-bool signal_watch_abandon(struct slot *slot, bool looked_at)
+void signal_watch_abandon(struct slot *slot, bool looked_at)
 {
 	if (!looked_at)
 		signal_watch_leave(slot);
-	return true;
 }
 
 /*
@@ -324,8 +275,6 @@ bool signal_watch_seems_over(struct slot *slot)
 	/* Pairs with the release in finish. */
 	if (__atomic_load_n(&slot->done, __ATOMIC_ACQUIRE))
 		return true;
-	if (!is(slot, SLOT_WATCHED))
-		return false;
 	const uint64_t signal = slot->watched;
 	struct times times;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
@@ -343,7 +292,7 @@ void signal_watch_reused_slowly(uint64_t signal)
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched == signal && is(slot, SLOT_WATCHED))
+		if (slot->watched == signal)
 			(void)capture(bucket, slot);
 	}
 	unlock_bucket(bucket);
@@ -355,113 +304,9 @@ void signal_watch_destroyed_slowly(uint64_t signal)
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched != signal)
-			continue;
-		if (is(slot, SLOT_RELAYED)) {
-			slot->watched = 0;
-		} else if (!capture(bucket, slot)) {
+		if (slot->watched == signal && !capture(bucket, slot))
 			finish_without_times(bucket, slot);
-		}
 	}
-	unlock_bucket(bucket);
-}
-
-/*
- * Before a relay gives the signal its times: a dispatch that was submitted earlier, and whose
- * times we have not read yet, must not take them for its own; and a dispatch that ended earlier,
- * but is relayed later, must not overwrite them: the last one's times remain, as on the GPU.
- */
-static void tell_others(struct signal_watch_bucket *bucket, const struct slot *relayed,
-			uint64_t signal, uint64_t end)
-{
-	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
-		next = slot->watch_next;
-		if (slot->watched != signal || slot == relayed)
-			continue;
-		if (is(slot, SLOT_WATCHED) && !capture(bucket, slot))
-			slot->before.end = end;
-		else if (is(slot, SLOT_RELAYED) && slot->node == relayed->node &&
-			 slot->relayed.latest_end < end)
-			slot->relayed.latest_end = end;
-	}
-}
-
-/* As the packet processor does at the end of a packet. */
-static void give_dispatch_times(struct signal_watch_bucket *bucket, const struct slot *slot,
-				uint64_t signal, struct times times)
-{
-	amd_signal_t *theirs = (amd_signal_t *)signal;
-
-	if (times.end <= slot->relayed.latest_end)
-		return;
-	tell_others(bucket, slot, signal, times.end);
-	__atomic_store_n(&theirs->start_ts, times.begin, __ATOMIC_RELAXED);
-	__atomic_store_n(&theirs->end_ts, times.end, __ATOMIC_RELAXED);
-}
-
-/* Whether a copy under way writes its times to the signal by itself. */
-static bool copy_under_way(struct signal_watch_bucket *bucket, uint64_t signal)
-{
-	bool found = false;
-
-	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
-		next = slot->watch_next;
-		if (slot->watched == signal && is(slot, SLOT_WATCHED) && slot->kind->is_copy)
-			found |= !capture(bucket, slot);
-	}
-	return found;
-}
-
-/*
- * Gives the signal the times of a relayed copy, where the engine would have written them. If
- * another copy is under way there, it will end later, and its times are the ones to stay.
- */
-static void give_copy_times(struct signal_watch_bucket *bucket, uint64_t signal, struct times times)
-{
-	struct shared_signal *theirs = shared_signal(signal);
-	const bool by_sdma = times.by == SLOT_TIMES_SDMA;
-	uint64_t *at = by_sdma ? &theirs->sdma_end : &theirs->signal.end_ts;
-
-	if (!times.end || copy_under_way(bucket, signal) || load_ticks(at) >= times.end)
-		return;
-	__atomic_store_n(by_sdma ? &theirs->sdma_begin : &theirs->signal.start_ts, times.begin,
-			 __ATOMIC_RELAXED);
-	__atomic_store_n(at, times.end, __ATOMIC_RELAXED);
-}
-
-/* What the GPU or an engine has left in the relay's signal, which is to be used again. */
-static struct times take_relay_times(const struct slot *slot, uint64_t relay)
-{
-	amd_signal_t *ours = (amd_signal_t *)relay;
-	struct times times = {ours->start_ts, ours->end_ts, SLOT_TIMES_NONE};
-
-	ours->start_ts = ours->end_ts = 0;
-	if (slot->kind->is_copy) {
-		struct shared_signal *shared = shared_signal(relay);
-
-		times.by = SLOT_TIMES_KERNEL;
-		if (shared->sdma_end)
-			times = (struct times){shared->sdma_begin, shared->sdma_end,
-					       SLOT_TIMES_SDMA};
-		shared->sdma_begin = shared->sdma_end = 0;
-	}
-	return times;
-}
-
-/* Times first, then the value, with its event if it has one (the runtime's function raises it). */
-void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t relay)
-{
-	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	const struct times times = take_relay_times(slot, relay);
-
-	if (slot->watched) {
-		if (slot->kind->is_copy)
-			give_copy_times(bucket, signal, times);
-		else
-			give_dispatch_times(bucket, slot, signal, times);
-		interceptor.hsa.signal_subtract((hsa_signal_t){signal}, 1);
-	}
-	finish(bucket, slot, times);
 	unlock_bucket(bucket);
 }
 

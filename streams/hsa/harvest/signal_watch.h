@@ -7,8 +7,8 @@
  * uses the signal for something else or destroys it. It can do so only through functions and packets
  * that we see: there the times are taken before it happens.
  *
- * Only a signal that several packets under way share (it counts them down) would lose all
- * times but the last: a relay (relay.h) takes its place for such a dispatch.
+ * If several packets or copies under way share a signal (they count it down), its times are the last one's. Who
+ * shares it is published without times: nothing is changed for the program.
  *
  * An SDMA engine leaves its times in a part of the signal that the runtime keeps to itself behind
  * what amd_hsa_signal.h tells (struct shared_signal). It has been the same from ROCm 5.0 to 7.2,
@@ -16,9 +16,7 @@
  *
  * Every one under way with a signal of the application is in a hash table by that signal.
  *
- * Threads: any. Locks: one for each bucket of the table, held for some loads and stores. A relay
- * holds it while it completes the application's signal, so that the application cannot destroy that
- * meanwhile. It is never held while waiting for anything.
+ * Threads: any. Locks: one for each bucket of the table, held for some loads and stores.
  */
 #ifndef STREAMS_HSA_SIGNAL_WATCH_H
 #define STREAMS_HSA_SIGNAL_WATCH_H
@@ -73,20 +71,10 @@ void signal_watch_forked(void);
 uint32_t signal_watch_entries(void);
 
 /*
- * A packet with that signal is about to be submitted: enters the slot, and decides which of `kinds`
- * it is. Returns that: SLOT_WATCHED or SLOT_RELAYED, as it always is behind others of that kind
- * (relay.h).
+ * A packet or copy with that signal is about to be submitted: enters the slot, as one of `kinds`. False: others share
+ * the signal. Then it is over, without times, and so are those that are under way with it.
  */
-enum slot_signal signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds,
-				    uint64_t signal, bool behind_relays);
-
-/* The same for a copy: SLOT_RELAYED only if another one is under way on that signal. */
-enum slot_signal signal_watch_enter_copy(struct slot *slot, const struct slot_kinds *kinds,
-					 uint64_t signal);
-
-/* Something is about to write times to the signal that belong to no slot: copies under way on it
- * have none. */
-void signal_watch_spoil(uint64_t signal);
+bool signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds, uint64_t signal);
 
 /* Takes the slot out again: it was not submitted, or is given up. */
 void signal_watch_leave(struct slot *slot);
@@ -96,7 +84,7 @@ void signal_watch_leave(struct slot *slot);
 bool signal_watch_finished(struct slot *slot);
 
 /* Harvester: gives a SLOT_WATCHED up. If its submitter still looks at it, it stays in the table. */
-bool signal_watch_abandon(struct slot *slot, bool looked_at);
+void signal_watch_abandon(struct slot *slot, bool looked_at);
 
 /* Submitting thread, of a slot that it has submitted: whether its packet has ended, as far as the
  * signal tells. Changes nothing. */
@@ -105,7 +93,7 @@ bool signal_watch_seems_over(struct slot *slot);
 void signal_watch_reused_slowly(uint64_t signal);
 void signal_watch_destroyed_slowly(uint64_t signal);
 
-/* The signal is about to be used by something else than a dispatch. */
+/* The signal is about to be used by something else than what is watched. */
 static inline void signal_watch_reused(uint64_t signal)
 {
 	if (signal_watch_is_used(signal))
@@ -119,33 +107,16 @@ static inline void signal_watch_destroyed(uint64_t signal)
 		signal_watch_destroyed_slowly(signal);
 }
 
-/*
- * A relay's signal was completed by the GPU, or by an engine: completes the application's signal in
- * the same way (if it still exists), keeps the times, and takes the slot out of the table. `signal`
- * is what the slot was entered with, `relay` the relay's signal, from which the times are taken.
- */
-void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t relay);
-
 /* A kind of work (struct slot_kinds), in each way in which its end can be seen. The arguments are
  * those members of struct slot_kind that do not depend on that. */
 #define SLOT_KINDS(...)                                                                            \
 	{                                                                                          \
-		.own = {.signal = SLOT_OWN,                                                        \
-			.finished = slot_own_finished,                                             \
-			.abandon = slot_abandon,                                                   \
-			__VA_ARGS__},                                                              \
+		.own = {.signal = SLOT_OWN, .finished = slot_own_finished, __VA_ARGS__},           \
 		.watched = {.signal = SLOT_WATCHED,                                                \
 			    .finished = signal_watch_finished,                                     \
 			    .abandon = signal_watch_abandon,                                       \
 			    __VA_ARGS__},                                                          \
-		.relayed = {.signal = SLOT_RELAYED,                                                \
-			    .finished = slot_is_done,                                              \
-			    .abandon = slot_abandon_relayed,                                       \
-			    __VA_ARGS__},                                                          \
-		.over = {.signal = SLOT_OVER,                                                      \
-			 .finished = slot_is_done,                                                 \
-			 .abandon = slot_abandon,                                                  \
-			 __VA_ARGS__},                                                             \
+		.over = {.signal = SLOT_OVER, .finished = slot_is_done, __VA_ARGS__},              \
 	}
 
 #endif

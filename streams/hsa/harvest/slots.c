@@ -2,73 +2,14 @@
 /* Pools of slots: see slots.h. */
 #include "slots.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/fork_lock.h"
 #include "interceptor.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
 static uint32_t total;
-
-/* Signals of queues that are gone, for those that come. */
-static struct {
-	pthread_mutex_t lock;
-	uint64_t *signals;
-	size_t count, capacity;
-} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
-FORK_LOCK(cache, cache.lock);
-
-static uint64_t cached_signal(void)
-{
-	uint64_t signal = 0;
-
-	pthread_mutex_lock(&cache.lock);
-	if (cache.count)
-		signal = cache.signals[--cache.count];
-	pthread_mutex_unlock(&cache.lock);
-	return signal;
-}
-
-void slot_signal_keep(uint64_t signal)
-{
-	bool kept = false;
-
-	pthread_mutex_lock(&cache.lock);
-	if (cache.count == cache.capacity) {
-		const size_t capacity = cache.capacity ? cache.capacity * 2 : 256;
-		uint64_t *more = realloc(cache.signals, capacity * sizeof(*more));
-
-		if (more) {
-			cache.signals = more;
-			cache.capacity = capacity;
-		}
-	}
-	if (cache.count < cache.capacity) {
-		cache.signals[cache.count++] = signal;
-		kept = true;
-	}
-	pthread_mutex_unlock(&cache.lock);
-	if (!kept)
-		interceptor.hsa.signal_destroy((hsa_signal_t){signal});
-}
-
-void slots_free_signals(void)
-{
-	pthread_mutex_lock(&cache.lock);
-	while (cache.count)
-		interceptor.hsa.signal_destroy((hsa_signal_t){cache.signals[--cache.count]});
-	pthread_mutex_unlock(&cache.lock);
-}
-
-void slots_forget_signals(void)
-{
-	pthread_mutex_lock(&cache.lock);
-	cache.count = 0;
-	pthread_mutex_unlock(&cache.lock);
-}
 
 /*
  * A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of
@@ -77,13 +18,16 @@ void slots_forget_signals(void)
 uint64_t slot_signal_make(void)
 {
 	hsa_signal_t signal = {0};
-	const uint64_t old = cached_signal();
 
-	if (old)
-		return old;
 	if (interceptor.hsa.amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal))
 		return 0;
 	return signal.handle;
+}
+
+void slot_signal_destroy(uint64_t handle)
+{
+	if (handle)
+		(void)interceptor.hsa.signal_destroy((hsa_signal_t){handle});
 }
 
 bool slot_signal_is_pending(uint64_t handle)
@@ -110,20 +54,6 @@ bool slot_is_done(struct slot *slot)
 {
 	/* Pairs with the release in signal_watch.c's finish. */
 	return __atomic_load_n(&slot->done, __ATOMIC_ACQUIRE);
-}
-
-bool slot_abandon(struct slot *slot, bool looked_at)
-{
-	(void)slot;
-	(void)looked_at;
-	return true;
-}
-
-bool slot_abandon_relayed(struct slot *slot, bool looked_at)
-{
-	(void)slot;
-	(void)looked_at;
-	return false;
 }
 
 static struct slot *slot_at(const struct slot_pool *pool, uint32_t number)
@@ -201,18 +131,13 @@ int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capaci
 void slots_fini(struct slot_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
-		slot_signal_keep(slot_at(pool, i)->signal);
+		slot_signal_destroy(slot_at(pool, i)->signal);
 	__atomic_fetch_sub(&total, pool->count, __ATOMIC_RELAXED);
 	if (pool->slots)
 		munmap(pool->slots, (size_t)pool->capacity * pool->slot_bytes);
 	free(pool->free_ring);
 	free(pool->submit_ring);
 	memset(pool, 0, sizeof(*pool));
-}
-
-void slots_forget(const struct slot_pool *pool)
-{
-	__atomic_fetch_sub(&total, pool->count, __ATOMIC_RELAXED);
 }
 
 uint32_t slots_collect(struct slot_pool *pool)

@@ -14,8 +14,7 @@
  * begins small, and the harvester doubles it when half of it is busy, up to the capacity and
  * the limit for the process. Signals are made then, never while dispatches wait for one.
  *
- * Locks: none between producer and harvester. The cache of signals of queues that are gone has one
- * of its own, taken by slots_grow and slots_fini.
+ * No locks.
  */
 #ifndef STREAMS_HSA_SLOTS_H
 #define STREAMS_HSA_SLOTS_H
@@ -26,7 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct relay;
 struct slot;
 struct source;
 
@@ -34,8 +32,7 @@ struct source;
 enum slot_signal {
 	SLOT_OWN,     /* the packet carries the slot's own signal, which only the GPU changes */
 	SLOT_WATCHED, /* it kept the application's signal, which we read: signal_watch.h */
-	SLOT_RELAYED, /* a relay's signal took the place of the application's: relay.h */
-	SLOT_OVER,    /* nothing more will be known of it: refused, or without times */
+	SLOT_OVER,    /* nothing more will be known of it: refused, or others share its signal */
 };
 
 /* A kind of work, with a way in which its end is seen. All is called by who makes a pass. */
@@ -51,14 +48,13 @@ struct slot_kind {
 	bool (*finished)(struct slot *slot);
 	/* It has ended: publishes its event, if it is one and somebody wants it. */
 	void (*publish)(struct source *source, struct slot *slot);
-	/* Gives it up. `looked_at`: its submitter still looks whether it has ended. False: the
-	 * runtime may still complete it, so the slot stays. */
-	bool (*abandon)(struct slot *slot, bool looked_at);
+	/* Gives it up; NULL: nothing is to be done. `looked_at`: its submitter still looks whether it has ended. */
+	void (*abandon)(struct slot *slot, bool looked_at);
 };
 
 /* One kind of work, by how its end is seen; made with SLOT_KINDS (signal_watch.h). */
 struct slot_kinds {
-	struct slot_kind own, watched, relayed, over;
+	struct slot_kind own, watched, over;
 };
 
 /* Which part of the signal a copy's times are from. */
@@ -79,15 +75,7 @@ struct slot {
 		struct {
 			uint64_t sdma_end, end;
 		} before;
-		/* Before, of one that is relayed: the latest end that the signal has got from
-		 * another relay meanwhile. */
-		struct {
-			struct relay *relay;
-			uint64_t latest_end;
-		} relayed;
 	};
-	uint16_t
-		node; /* KFD node of its GPU; only where signals of the application are concerned */
 	/* It has ended, and its times are there (or never will be). Release after writing them,
 	 * acquire in the harvester. Not of SLOT_OWN, whose signal's value says it. */
 	bool done;
@@ -95,10 +83,9 @@ struct slot {
 	/* What was submitted earlier to its queue has ended when it begins, or it is behind a
 	 * packet of which that is true. */
 	bool behind_barrier;
-	bool in_scope; /* its submitter was within a scope, of which the source knows more */
-	/* Of a copy: */
-	uint8_t times_by; /* enum slot_times */
-	bool spoilt;      /* its times are mixed up with another's */
+	bool in_scope;    /* its submitter was within a scope, of which the source knows more */
+	bool spoilt;      /* SLOT_WATCHED: others share its signal, it gets no times */
+	uint8_t times_by; /* of a copy: enum slot_times */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 64, "a cache line");
@@ -135,10 +122,6 @@ int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capaci
 /* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
 void slots_fini(struct slot_pool *pool);
 
-/* The runtime has ended, and the signals with it: the pool's slots do not count any more. Its
- * memory is left to whoever may still look at it. */
-void slots_forget(const struct slot_pool *pool);
-
 /* Harvester: up to `wanted` more slots. Returns how many it made. */
 uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted);
 
@@ -156,10 +139,9 @@ static inline struct slot *slots_only(const struct slot_pool *pool)
 		       : NULL;
 }
 
-/* A signal as slots have them, with value 1 after slot_signal_rearm; 0 if none can be had. And
- * gives it back. */
+/* A signal as slots have them, with value 1 after slot_signal_rearm; 0 if none can be had. */
 uint64_t slot_signal_make(void);
-void slot_signal_keep(uint64_t signal);
+void slot_signal_destroy(uint64_t signal); /* 0 is fine */
 
 static inline void slot_signal_rearm(uint64_t handle)
 {
@@ -201,12 +183,6 @@ static inline void slot_signal_acquire(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
 }
-
-/* Destroys the signals that were kept for later: the runtime is about to end. */
-void slots_free_signals(void);
-
-/* The same where it has ended. */
-void slots_forget_signals(void);
 
 /* Any thread, a hint: how many slots wait to be taken. */
 static inline uint32_t slots_free(const struct slot_pool *pool)
@@ -261,7 +237,13 @@ static inline void slot_submit(struct slot_pool *pool, struct slot *slot)
 /* Parts of kinds. */
 bool slot_own_finished(struct slot *slot);
 bool slot_is_done(struct slot *slot);
-bool slot_abandon(struct slot *slot, bool looked_at);
-bool slot_abandon_relayed(struct slot *slot, bool looked_at);
+
+/* Nothing is known of it, and nothing will be. Before it is submitted, which releases it. */
+static inline void slot_set_over(struct slot *slot)
+{
+	slot->ticks.begin = slot->ticks.end = 0;
+	slot->times_by = SLOT_TIMES_NONE;
+	__atomic_store_n(&slot->done, true, __ATOMIC_RELAXED);
+}
 
 #endif

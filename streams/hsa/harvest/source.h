@@ -63,9 +63,6 @@ struct sources {
 /* Any thread: hands a source over to the harvester that looks next. */
 void sources_add(struct source *source);
 
-/* What was handed over and not taken is of a runtime that is gone. */
-void sources_forget(void);
-
 /* Takes over what has been handed over since. */
 void sources_adopt(struct sources *sources);
 

@@ -7,7 +7,6 @@
 #include "agents.h"
 #include "harvest.h"
 #include "interceptor.h"
-#include "relay.h"
 #include "turn.h"
 
 /* How many unfinished slots in a row end the look at a source; now and then it goes on. */
@@ -30,11 +29,6 @@ void sources_add(struct source *source)
 		/* Release: the source is complete. Pairs with adopt's acquire. */
 	} while (!__atomic_compare_exchange_n(&added, &first, source, true, __ATOMIC_RELEASE,
 					      __ATOMIC_RELAXED));
-}
-
-void sources_forget(void)
-{
-	__atomic_store_n(&added, NULL, __ATOMIC_RELAXED);
 }
 
 void sources_adopt(struct sources *sources)
@@ -193,28 +187,26 @@ static bool is_looked_at(const struct source *source)
 	       !__atomic_load_n(&source->dead, __ATOMIC_RELAXED);
 }
 
-/* Gives up what is left of a source, and says how much that was. Returns whether nothing is left.
- */
-static bool abandon(struct source *source, const char *cause)
+/* Gives up what is left of a source, and says how much that was. */
+static void abandon(struct source *source, const char *cause)
 {
 	const bool looked_at = is_looked_at(source);
 	struct slot_pool *pool = &source->pool;
-	struct slot *before = NULL, *next;
+	struct slot *next;
 	uint32_t lost = 0;
 
 	(void)slots_collect(pool);
 	for (struct slot *slot = pool->first; slot; slot = next) {
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
-		if (slot->kind->abandon(slot, looked_at))
-			take_out(pool, before, slot);
-		else
-			before = slot;
+		if (slot->kind->abandon)
+			slot->kind->abandon(slot, looked_at);
 	}
+	pool->first = pool->last = NULL;
+	pool->pending = 0;
 	if (lost)
 		rtl_stream_count_missed(*source->kind->stream, cause, lost);
 	rtl_pending_end(source->pending, lost);
-	return !before;
 }
 
 static void settle(struct source *source)
@@ -240,8 +232,8 @@ static void bury(struct sources *sources, struct allowed *allowed)
 			return;
 		*link = source->next_harvested;
 		settle(source);
-		if (abandon(source, "queue destroyed before the dispatch had finished"))
-			source->kind->free(source);
+		abandon(source, "queue destroyed before the dispatch had finished");
+		source->kind->free(source);
 	}
 }
 
@@ -283,14 +275,10 @@ bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool 
 	turn_may_wait(may_wait);
 	sources_adopt(sources);
 	bury(sources, &allowed);
-	if (!turn_left())
-		relay_rescue();
 	sources->under_way = 0;
 	for (struct source *source = sources->first; source && !turn_left();
 	     source = source->next_harvested)
 		look_at(sources, source, number % FULL_LOOK_EACH == 0, &progress, &allowed);
-	if (!turn_left())
-		relay_grow();
 	*all = !allowed.left;
 	return progress;
 }
@@ -366,7 +354,7 @@ void sources_abandon(struct sources *sources, const char *cause)
 {
 	for (struct source *source = sources->first; source; source = source->next_harvested) {
 		settle(source);
-		(void)abandon(source, cause);
+		abandon(source, cause);
 	}
 	sources->first = NULL;
 	sources->under_way = 0;

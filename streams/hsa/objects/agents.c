@@ -267,11 +267,3 @@ const struct agent *agents_find_owner(const void *memory, bool *known)
 		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
 	return *known ? agents_find(info.agentOwner) : NULL;
 }
-
-void agents_forget(void)
-{
-	pthread_mutex_lock(&lock);
-	__atomic_store_n(&agent_count, 0, __ATOMIC_RELAXED);
-	ready = false;
-	pthread_mutex_unlock(&lock);
-}

@@ -40,7 +40,4 @@ const struct agent *agents_find_node(uint32_t node);
 /* The GPU that owns memory of the runtime's; NULL: the host's, or not known. *known: whether the runtime knows it. */
 const struct agent *agents_find_owner(const void *memory, bool *known);
 
-/* The runtime has ended: handles are not valid any more. */
-void agents_forget(void);
-
 #endif

@@ -79,102 +79,74 @@ struct text {
 
 enum kind { NONE, NUMBER, TEXT, ARRAY, MAP, OTHER };
 
-/* One object's head: what it is, its number, length or count, and how many bytes follow. */
-struct head {
-	enum kind kind;
-	uint32_t size;  /* of the head, bytes */
-	uint64_t value; /* number; bytes of text and others; objects of an array, pairs of a map */
-};
-
 static size_t left(const struct reader *reader)
 {
 	return reader->at ? (size_t)(reader->end - reader->at) : 0;
 }
 
-/* Types of one byte with a big-endian number behind: what they are, and how many bytes it has. */
+/* Types from 0xc0 to 0xdf: what they are, how many bytes a big-endian number behind the first byte has (a number itself,
+ * a length or a count), and how many bytes follow beside those that it says. */
 static const struct {
-	unsigned char first;
-	unsigned char kind;
-	unsigned char bytes;
-	unsigned char more; /* of others: bytes beside the length */
-} wide[] = {
-	{0xc4, OTHER, 1, 0},  {0xc5, OTHER, 2, 0},  {0xc6, OTHER, 4, 0}, /* bin */
-	{0xc7, OTHER, 1, 1},  {0xc8, OTHER, 2, 1},  {0xc9, OTHER, 4, 1}, /* ext */
-	{0xcc, NUMBER, 1, 0}, {0xcd, NUMBER, 2, 0}, {0xce, NUMBER, 4, 0}, {0xcf, NUMBER, 8, 0},
-	{0xd9, TEXT, 1, 0},   {0xda, TEXT, 2, 0},   {0xdb, TEXT, 4, 0},   {0xdc, ARRAY, 2, 0},
-	{0xdd, ARRAY, 4, 0},  {0xde, MAP, 2, 0},    {0xdf, MAP, 4, 0},
+	unsigned char kind, bytes, more;
+} types[32] =
+	{
+		/* clang-format off */
+	{OTHER, 0, 0}, {NONE, 0, 0}, {OTHER, 0, 0}, {OTHER, 0, 0}, /* nil, not used, false, true */
+	{OTHER, 1, 0}, {OTHER, 2, 0}, {OTHER, 4, 0}, /* bin */
+	{OTHER, 1, 1}, {OTHER, 2, 1}, {OTHER, 4, 1}, /* ext */
+	{OTHER, 0, 4}, {OTHER, 0, 8}, /* float */
+	{NUMBER, 1, 0}, {NUMBER, 2, 0}, {NUMBER, 4, 0}, {NUMBER, 8, 0}, /* unsigned */
+	{OTHER, 0, 1}, {OTHER, 0, 2}, {OTHER, 0, 4}, {OTHER, 0, 8}, /* signed */
+	{OTHER, 0, 2}, {OTHER, 0, 3}, {OTHER, 0, 5}, {OTHER, 0, 9}, {OTHER, 0, 17}, /* fixext */
+	{TEXT, 1, 0}, {TEXT, 2, 0}, {TEXT, 4, 0}, {ARRAY, 2, 0}, {ARRAY, 4, 0}, {MAP, 2, 0}, {MAP, 4, 0},
+		/* clang-format on */
 };
 
-/* Bytes that follow the first of types of a fixed size: nil, false, true, floats, signed numbers,
- * fixext. -1: another type. */
-static int fixed_size(unsigned char first)
+/* What the next object is: its number; bytes of a text and others; objects of an array, pairs of a map. And how many
+ * bytes its head has. NONE if there is none that is whole. */
+static enum kind next(const struct reader *reader, uint64_t *value, uint32_t *head)
 {
-	static const signed char sizes[] = {
-		/* c0 */ 0, -1, 0, 0, -1, -1, -1, -1, -1, -1, 4, 8, -1, -1, -1, -1,
-		/* d0 */ 1, 2,  4, 8, 2,  3,  5,  9,  17,
-	};
+	const unsigned char first = left(reader) ? reader->at[0] : 0xc1;
+	enum kind kind;
 
-	if (first >= 0xe0)
-		return 0; /* a small negative number */
-	return first >= 0xc0 && first < 0xc0 + sizeof(sizes) ? sizes[first - 0xc0] : -1;
-}
-
-static struct head wide_head(const struct reader *reader)
-{
-	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
-		struct head head = {wide[i].kind, 1u + wide[i].bytes, 0};
-
-		if (wide[i].first != reader->at[0])
-			continue;
-		if (head.size > left(reader))
-			break;
-		for (uint32_t b = 1; b < head.size; b++)
-			head.value = head.value << 8 | reader->at[b];
-		head.value += wide[i].more;
-		return head;
-	}
-	return (struct head){NONE, 0, 0};
-}
-
-/* The head of the next object; NONE if there is none that is whole. */
-static struct head next(const struct reader *reader)
-{
-	struct head head = {NONE, 1, 0};
-
-	if (!left(reader))
-		return head;
-	const unsigned char first = reader->at[0];
-
+	*head = 1;
+	*value = first;
 	if (first < 0x80)
-		head = (struct head){NUMBER, 1, first};
-	else if (first < 0x90)
-		head = (struct head){MAP, 1, first & 0x0f};
-	else if (first < 0xa0)
-		head = (struct head){ARRAY, 1, first & 0x0f};
-	else if (first < 0xc0)
-		head = (struct head){TEXT, 1, first & 0x1f};
-	else if (fixed_size(first) >= 0)
-		head = (struct head){OTHER, 1, (uint64_t)fixed_size(first)};
-	else
-		head = wide_head(reader);
+		return NUMBER;
+	if (first < 0xc0) {
+		kind = first < 0x90 ? MAP : first < 0xa0 ? ARRAY : TEXT;
+		*value = first & (kind == TEXT ? 0x1f : 0x0f);
+	} else if (first >= 0xe0) { /* a small negative number */
+		kind = OTHER;
+		*value = 0;
+	} else {
+		kind = types[first - 0xc0].kind;
+		*head += types[first - 0xc0].bytes;
+		*value = 0;
+		if (*head > left(reader))
+			return NONE;
+		for (uint32_t b = 1; b < *head; b++)
+			*value = *value << 8 | reader->at[b];
+		*value += types[first - 0xc0].more;
+	}
 	/* An object in a map or an array has a byte at least. */
-	if (head.kind != NONE && head.kind != NUMBER && head.value > left(reader) - head.size)
-		head.kind = NONE;
-	return head;
+	return kind == NUMBER || *value <= left(reader) - *head ? kind : NONE;
 }
 
 /* Takes the head of the next object, if it is of that kind: its number, length, or how many objects (of a map: pairs)
  * follow. One of another kind is left where it is; where there is none, the reader stops for good. */
 static bool take(struct reader *reader, enum kind kind, uint64_t *value)
 {
-	const struct head head = next(reader);
+	uint64_t found_value;
+	uint32_t head;
+	const enum kind found = next(reader, &found_value, &head);
 
-	if (head.kind == NONE)
+	if (found == NONE)
 		reader->at = NULL;
-	if (head.kind == NONE || head.kind != kind)
+	if (found == NONE || found != kind)
 		return false;
-	reader->at += head.size;
-	*value = head.value;
+	reader->at += head;
+	*value = found_value;
 	return true;
 }
 
@@ -194,19 +166,19 @@ static void skip(struct reader *reader)
 {
 	/* Objects still to come, no more than bytes: each step takes one at least. */
 	for (uint64_t open = 1; open; open--) {
-		const struct head head = next(reader);
+		uint64_t value;
+		uint32_t head;
+		const enum kind kind = next(reader, &value, &head);
 
-		if (head.kind == NONE) {
+		if (kind == NONE) {
 			reader->at = NULL;
 			return;
 		}
-		reader->at += head.size;
-		if (head.kind == MAP)
-			open += 2 * head.value;
-		else if (head.kind == ARRAY)
-			open += head.value;
-		else if (head.kind != NUMBER)
-			reader->at += head.value;
+		reader->at += head;
+		if (kind == MAP || kind == ARRAY)
+			open += kind == MAP ? 2 * value : value;
+		else if (kind != NUMBER)
+			reader->at += value;
 	}
 }
 

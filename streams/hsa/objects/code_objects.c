@@ -316,16 +316,3 @@ void code_objects_destroyed(hsa_executable_t executable)
 	}
 	free_executable(gone);
 }
-
-void code_objects_forget(void)
-{
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < BUCKETS; i++) {
-		for (struct executable *e = buckets[i], *next; e; e = next) {
-			next = e->next;
-			free_executable(e);
-		}
-		buckets[i] = NULL;
-	}
-	pthread_mutex_unlock(&lock);
-}

@@ -44,7 +44,4 @@ const struct code_object *code_objects_find(hsa_executable_t executable, hsa_age
 /* The executable is about to be destroyed. */
 void code_objects_destroyed(hsa_executable_t executable);
 
-/* The runtime has ended: its executables are gone. */
-void code_objects_forget(void);
-
 #endif

@@ -20,13 +20,26 @@
 /* The name that stands for kernels whose code was not seen. */
 #define KERNEL_UNKNOWN "(unknown kernel)"
 
+/* Of its dispatches, for counter/sample.c. Relaxed. */
+struct kernel_counting {
+	uint32_t next_pass;
+	uint8_t asked; /* 0: not known yet */
+};
+enum { KERNEL_COUNTED = 1, KERNEL_NOT_COUNTED };
+
 struct kernel {
 	uint64_t uid;
 	uint64_t name;       /* interned, without ".kd" */
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
 	bool left_out;       /* see kernel_choice.h; relaxed: from before the first dispatch on */
+	struct kernel_counting counting;
 };
+
+static inline struct kernel_counting *kernel_counting(const struct kernel *kernel)
+{
+	return &((struct kernel *)(uintptr_t)kernel)->counting; /* all of them are ours */
+}
 
 /* The kernel at that address, or the one that stands for unknown ones. Never NULL once
  * kernel_table_init has succeeded. */

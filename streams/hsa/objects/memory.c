@@ -266,12 +266,3 @@ void memory_register(void)
 	}
 	calls_name_all();
 }
-
-void memory_forget(void)
-{
-	pthread_mutex_lock(&memory.lock);
-	memory_table_fini(&memory.table);
-	memset(memory.in_use, 0, sizeof(memory.in_use));
-	pthread_mutex_unlock(&memory.lock);
-	memory_pools_forget();
-}

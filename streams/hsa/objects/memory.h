@@ -74,7 +74,4 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 void memory_register(void);
 bool memory_is_registered(void);
 
-/* The runtime has ended: so has its memory. */
-void memory_forget(void);
-
 #endif

@@ -151,11 +151,3 @@ const struct memory_pool *memory_pools_get(int number)
 {
 	return &pools[number];
 }
-
-void memory_pools_forget(void)
-{
-	pthread_mutex_lock(&lock);
-	__atomic_store_n(&pool_count, 0, __ATOMIC_RELAXED);
-	ready = false;
-	pthread_mutex_unlock(&lock);
-}

@@ -26,7 +26,4 @@ struct memory_pool {
 int memory_pools_find(uint64_t handle);
 const struct memory_pool *memory_pools_get(int number);
 
-/* The runtime has ended: handles are not valid any more. */
-void memory_pools_forget(void);
-
 #endif

@@ -74,9 +74,3 @@ void memory_table_remove(struct memory_table *table, struct memory_entry *entry)
 	}
 	table->entries[hole].key = 0;
 }
-
-void memory_table_fini(struct memory_table *table)
-{
-	free(table->entries);
-	*table = (struct memory_table){0};
-}

@@ -38,6 +38,4 @@ struct memory_entry *memory_table_find(const struct memory_table *table, uint64_
 
 void memory_table_remove(struct memory_table *table, struct memory_entry *entry);
 
-void memory_table_fini(struct memory_table *table);
-
 #endif

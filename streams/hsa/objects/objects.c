@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The room's part in the runtime's beginning and end: see objects.h. */
-#include "objects.h"
-
-#include "agents.h"
-#include "code_objects.h"
+/*
+ * The room `objects`: what GPU work is about (GPUs, code objects, kernels, memory), and the events
+ * that tell of it, whatever source has seen the work.
+ *
+ * Threads of this room: any of the application's. Whoever makes an object known to the runtime
+ * makes it known here, under a lock of the list that it is in. Looking a kernel or a GPU up takes
+ * no lock. Publishing may wait for room in a ring, on every thread but the runtime's own; no lock
+ * is held then.
+ */
 #include "kernel_choice.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
+#include "parts.h"
 #include "publish.h"
 
 static bool prepare(void)
@@ -21,17 +26,8 @@ static bool prepare(void)
 	return true;
 }
 
-static void forget(bool ends)
-{
-	(void)ends;
-	memory_forget();
-	agents_forget();
-	code_objects_forget();
-}
-
 const struct hsa_part objects_part = {
 	.register_streams = memory_register,
 	.prepare = prepare,
 	.hook = kernels_hook,
-	.forget = forget,
 };

@@ -74,7 +74,7 @@ struct copy {
 	uint64_t number; /* counts the process's copies */
 	uint64_t submit_ticks;
 	uint64_t src, dst, bytes;
-	uint64_t signal; /* the application's; 0: none, or destroyed */
+	uint64_t signal; /* the application's; 0: none */
 	uint32_t extent[3];
 	uint32_t engine, parts;
 	uint32_t submit_tid;

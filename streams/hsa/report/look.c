@@ -64,15 +64,23 @@ static struct {
 	uint64_t kept_bytes; /* behind the records, by HIP */
 } look;
 
+struct notes notes;
+
+static void *reserve(uint64_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 bool look_init(uint64_t records)
 {
-	void *seen = mmap(NULL, records * sizeof(*look.seen), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	look.awaited = calloc(AWAITED_MAX, sizeof(*look.awaited));
-	look.seen = seen == MAP_FAILED ? NULL : seen;
-	look.seen_count = records;
-	return look.seen && look.awaited;
+	look.seen = reserve(records * sizeof(*look.seen));
+	notes.of = reserve(records * sizeof(*notes.of));
+	notes.count = look.seen_count = records;
+	return look.seen && look.awaited && notes.of;
 }
 
 /* ---- what a record says ---- */

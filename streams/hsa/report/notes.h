@@ -23,15 +23,32 @@ struct note {
 	uint8_t left_out;           /* by the user's selection: a bit for each kind */
 	bool is_known;              /* how much work there is */
 	uint32_t begun[NOTE_KINDS]; /* and not ended; who looks counts down */
+	bool is_there;              /* release when it is complete, acquire */
 };
 
-/* Room for so many records. 0 or RTL_ENOMEM. */
-int notes_init(uint64_t records);
+/* By record. Written before HIP reports. Only what is used becomes memory. */
+extern struct notes {
+	struct note *of;
+	uint64_t count;
+} notes;
 
 /* What the thread's call was within; false: there is no more room. */
-bool notes_add(uint64_t record, const struct note *note);
+static inline bool notes_add(uint64_t record, const struct note *note)
+{
+	if (record >= notes.count)
+		return false;
+	notes.of[record] = *note;
+	/* Release: with the acquire in notes_find, the note is complete. */
+	__atomic_store_n(&notes.of[record].is_there, true, __ATOMIC_RELEASE);
+	return true;
+}
 
 /* NULL: nothing was noted of that record. */
-struct note *notes_find(uint64_t record);
+static inline struct note *notes_find(uint64_t record)
+{
+	return record < notes.count && __atomic_load_n(&notes.of[record].is_there, __ATOMIC_ACQUIRE)
+		       ? &notes.of[record]
+		       : NULL;
+}
 
 #endif

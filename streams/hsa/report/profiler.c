@@ -36,7 +36,6 @@
 #include "../../hip/real.h"
 #include "agents.h"
 #include "interceptor.h"
-#include "notes.h"
 #include "report.h"
 #include "reported.h"
 
@@ -57,7 +56,6 @@ static struct {
 	bool wanted;              /* by hsa_init, for the first call */
 	bool enabled;             /* release when it is checked; acquire by who looks */
 	bool disabling, disabled; /* relaxed; release by the helper, acquire */
-	bool started;
 	pid_t process;
 } hip;
 
@@ -85,25 +83,15 @@ static void *find_function(const char *name)
 	return found ? found : dlsym(RTLD_DEFAULT, name);
 }
 
-/* NULL: layout D. */
+/* NULL: the layout that is known: with all of these, and none of those that came before. */
 static const char *other_layout(void)
 {
-	if (find_function("hipClrProfilerEnable"))
-		return "HIP's profiler has layout A (hipClrProfiler...), which is not known here";
-	if (find_function("hipProfilerResetExt"))
-		return find_function("hipProfilerRegisterChunkCallbackExt")
-			       ? "HIP's profiler has layout C (hipProfilerResetExt), which is not "
-				 "known "
-				 "here"
-			       : "HIP's profiler has layout B (flat records), which is not known "
-				 "here";
-	if (!find_function("hipProfilerEnableExt"))
+	if (!find_function("hipProfilerEnableExt") && !find_function("hipClrProfilerEnable"))
 		return REPORT_ABSENT;
-	if (!find_function("hipProfilerDisableExt") || !find_function("hipProfilerGetRecordsExt") ||
+	if (find_function("hipClrProfilerEnable") || find_function("hipProfilerResetExt") ||
+	    !find_function("hipProfilerDisableExt") || !find_function("hipProfilerGetRecordsExt") ||
 	    !find_function("hipProfilerRegisterChunkCallbackExt"))
-		return "HIP's profiler has an early form of layout D (no chunk callback), which is "
-		       "not "
-		       "known here";
+		return "HIP's profiler is of a development version, whose layout is not known here";
 	return NULL;
 }
 
@@ -360,16 +348,14 @@ static bool start(void)
 {
 	uint64_t records;
 
-	if (hip.started) /* the runtime begins again */
-		return true;
 	profiler.memory_bytes = read_memory();
 	records = profiler.memory_bytes / sizeof(struct hip_record) + 1;
-	if (!look_init(records) || notes_init(records))
+	if (!look_init(records))
 		return false;
 	reports.call_ended = call_ended;
 	hip_follow();
 	reported_poll_by(poll);
-	hip.started = hip.wanted = true;
+	hip.wanted = true;
 	return true;
 }
 

@@ -93,7 +93,7 @@ void launches_note(unsigned kind, const char *function, const uint64_t *slots);
 
 /* ---- look.c ---- */
 
-/* Room for what is known of each record. False: there is no memory. */
+/* Room for what is known of each record, and its note (notes.h). False: there is no memory. */
 bool look_init(uint64_t records);
 
 /* At what has come since the look before; the last time at all. `noted`: calls are. */

@@ -11,6 +11,7 @@
 #include "agents.h"
 #include "callers.h"
 #include "interceptor.h"
+#include "parts.h"
 #include "reported.h"
 
 /* Which HIP is asked; NULL: none. Written in hsa_init. */

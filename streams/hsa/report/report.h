@@ -19,10 +19,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
-
-extern const struct hsa_part report_part;
-
 /* What find() says where HIP has nothing of the kind: another way may do. */
 #define REPORT_ABSENT ""
 

@@ -48,10 +48,6 @@ static bool is_strict(void)
 	return value && !strcmp(value, "1");
 }
 
-#define IN_NAMESPACE                                                                               \
-	"the program has loaded HIP in a namespace of its own (dlmopen), where nothing is "        \
-	"preloaded: calls of HIP are not in the trace, what GPUs do is"
-
 /* Whether RTL_MODE can be done, and which it is. */
 static bool read_mode(enum config_mode *mode)
 {
@@ -66,8 +62,6 @@ static bool read_mode(enum config_mode *mode)
 	}
 	if (!strcmp(name, "full")) {
 		*mode = CONFIG_FULL;
-		if (hip_is_in_namespace())
-			rtl_log(RTL_LEVEL_WARNING, "hsa", IN_NAMESPACE);
 		return true;
 	}
 	if (strcmp(name, "hip") != 0) {
@@ -81,17 +75,8 @@ static bool read_mode(enum config_mode *mode)
 		return true;
 	if (is_set("RTL_MODE_FALLBACK")) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			hip_is_in_namespace() ? IN_NAMESPACE
-					      : "RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD: "
-						"mode standard instead");
+			"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD: mode standard instead");
 		return true;
-	}
-	if (hip_is_in_namespace()) {
-		rtl_log(RTL_LEVEL_ERROR, "hsa",
-			"RTL_MODE=hip cannot be had: the program has loaded HIP in a namespace of "
-			"its own (dlmopen), where nothing is preloaded, and GPU work is not "
-			"traced; use another mode, or set RTL_MODE_FALLBACK=1");
-		return false;
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
 		"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD, GPU work is not traced; use "

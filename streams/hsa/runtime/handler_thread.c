@@ -25,8 +25,3 @@ void handler_thread_find(void)
 						 (void *)(uintptr_t)signal.handle))
 		interceptor.hsa.signal_destroy(signal);
 }
-
-void handler_thread_forget(void)
-{
-	__atomic_store_n(&handler_thread, 0, __ATOMIC_RELAXED);
-}

@@ -29,7 +29,4 @@ static inline bool handler_thread_is_this(void)
 /* Finds out which it is. It is known some time later. */
 void handler_thread_find(void);
 
-/* The runtime has ended, and the thread with it. */
-void handler_thread_forget(void);
-
 #endif

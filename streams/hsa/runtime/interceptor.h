@@ -137,7 +137,7 @@ struct hsa_functions {
 enum interceptor_state {
 	INTERCEPTOR_OFF, /* hooks, where there are any, only pass on */
 	INTERCEPTOR_ON,
-	INTERCEPTOR_ENDED, /* for good: the process is at its end, or is the child of a fork */
+	INTERCEPTOR_ENDED, /* for good: the runtime or the process ends, or it is the child of a fork */
 };
 
 struct interceptor {
@@ -145,8 +145,6 @@ struct interceptor {
 	struct rtl_stream *copies; /* rtl.hsa.copy */
 	struct hsa_functions hsa;
 	struct config config;
-	/* Some queue's packets are not seen: what they do to signals is not known. */
-	bool blind;
 	/* enum interceptor_state. Relaxed everywhere: it tells hooks to do less, and orders
 	 * nothing; what must be seen with it has its own ordering. */
 	int state;

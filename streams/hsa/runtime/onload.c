@@ -59,15 +59,11 @@ static bool somebody_may_want(void)
 }
 
 /* Nothing is recorded any more; what is under way gets the configured time to end. */
-static void stop(enum interceptor_state after)
+static void stop(void)
 {
-	const bool was_on = interceptor_on();
-
-	if (!was_on && after != INTERCEPTOR_ENDED)
-		return;
 	/* First: what threads that go on submit would never come to an end. */
-	__atomic_store_n(&interceptor.state, after, __ATOMIC_RELAXED);
-	if (was_on)
+	if (__atomic_exchange_n(&interceptor.state, INTERCEPTOR_ENDED, __ATOMIC_RELAXED) ==
+	    INTERCEPTOR_ON)
 		EACH_PART(stop, interceptor.config.exit_timeout_ms);
 }
 
@@ -80,8 +76,7 @@ static void in_child(void)
 static void at_finish(void *user)
 {
 	(void)user;
-	stop(INTERCEPTOR_ENDED);
-	hip_report_bypass();
+	stop();
 }
 
 /* Once in a process. */
@@ -148,8 +143,6 @@ static bool start(struct root_table *root)
 	}
 	if (!prepare_process())
 		return false;
-	/* What threads have left that were at work when the end came, of a runtime that is gone. */
-	EACH_PART(forget, false);
 	system_clock_read();
 	EACH_PART(hook, root);
 	taken = root;
@@ -159,13 +152,18 @@ static bool start(struct root_table *root)
 
 bool onload_take(struct root_table *root)
 {
+	static bool told;
 	const int state = __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED);
 
 	if (state == INTERCEPTOR_OFF)
 		return start(root);
-	if (state == INTERCEPTOR_ON && root != taken) {
-		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			"a second HSA runtime is in this process: only the first is traced");
+	if (state == INTERCEPTOR_ENDED || root != taken) {
+		if (!told)
+			rtl_log(RTL_LEVEL_WARNING, "hsa",
+				"a second HSA runtime is in this process, or the first has ended "
+				"and "
+				"begins again: only the first is traced, until it ends");
+		told = true;
 		rtl_stream_count_missed(interceptor.stream, "second HSA runtime", 1);
 	}
 	return false;
@@ -191,6 +189,6 @@ void onload_leave(void)
 {
 	if (!interceptor_on())
 		return;
-	stop(INTERCEPTOR_OFF);
-	EACH_PART(forget, true);
+	stop();
+	EACH_PART(runtime_ends);
 }

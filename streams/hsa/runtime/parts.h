@@ -39,12 +39,13 @@ struct hsa_part {
 	void (*hook)(struct root_table *root);
 	/* Nothing is recorded any more: ends what is under way, in that time. */
 	void (*stop)(uint32_t timeout_ms);
-	/* Handles of the runtime mean nothing any more. `ends`: it is about to end, and its
-	 * functions can be called still. Else it has ended long ago, and another one begins. */
-	void (*forget)(bool ends);
+	/* After that: the runtime is about to end, for good. Its handles mean nothing any more. */
+	void (*runtime_ends)(void);
 	/* In the child of a fork, whose runtime is of no use. */
 	void (*forked)(void);
 };
+
+extern const struct hsa_part objects_part, harvest_part, counter_part, submit_part, report_part;
 
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
@@ -53,7 +54,7 @@ extern const struct hsa_part *const hsa_parts[];
  * listens. Returns whether it has. In hsa_init, under the runtime's own lock. */
 bool onload_take(struct root_table *root);
 
-/* In hsa_shut_down: the runtime is about to end; it may begin anew. */
+/* In hsa_shut_down: the runtime is about to end. One that begins after it is not traced. */
 void onload_leave(void);
 
 #endif

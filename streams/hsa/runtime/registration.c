@@ -15,11 +15,9 @@
  * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp.
  */
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
 #include "../../hip/preload.h"
 #include "interceptor.h"
 #include "parts.h"
@@ -35,90 +33,34 @@ EXPORT set_api_table_fn rocprofiler_set_api_table;
 static struct {
 	__typeof__(hsa_init) *init;
 	__typeof__(hsa_shut_down) *shut_down;
-	/* Held over the runtime's functions: nobody begins what another thread is about to end. */
-	pthread_mutex_t lock;
-	/* How often hsa_init was called more than hsa_shut_down. The lock's, but for `take` where
-	 * the runtime begins without us: then nobody ends it. */
+	/* How often hsa_init was called more than hsa_shut_down. Relaxed: a number by itself. */
 	int32_t inits;
-} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
-FORK_LOCK(runtime, runtime.lock);
-
-/* This thread has the lock: a tool that is loaded may begin the runtime, too. */
-static __thread bool inside __attribute__((tls_model("initial-exec")));
-
-/* Whether this call has taken it. */
-static bool lock(void)
-{
-	if (inside)
-		return false;
-	pthread_mutex_lock(&runtime.lock);
-	inside = true;
-	return true;
-}
-
-static void unlock(bool taken)
-{
-	if (!taken)
-		return;
-	inside = false;
-	pthread_mutex_unlock(&runtime.lock);
-}
+} runtime;
 
 static hsa_status_t init(void)
 {
-	const bool taken = lock();
 	const hsa_status_t status = runtime.init();
 
 	if (!status)
 		__atomic_fetch_add(&runtime.inits, 1, __ATOMIC_RELAXED);
-	unlock(taken);
 	return status;
-}
-
-/*
- * A thread that calls hsa_init while another one's begins the runtime is not counted: the table was
- * not ours yet. Then the end is seen too early. What is forgotten cannot be followed again, but it
- * is told.
- */
-static void tell_if_it_goes_on(void)
-{
-	static bool told; /* the lock's */
-	uint64_t ticks;
-
-	if (interceptor_on() || interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP,
-								&ticks) != HSA_STATUS_SUCCESS)
-		return;
-	rtl_stream_count_missed(interceptor.stream, "several threads began the runtime at once", 1);
-	if (!told)
-		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			"several threads began the HSA runtime at once: its work is not traced "
-			"from here on until it has ended and begins again");
-	told = true;
 }
 
 static hsa_status_t shut_down(void)
 {
-	const bool taken = lock(),
-		   last = __atomic_fetch_sub(&runtime.inits, 1, __ATOMIC_RELAXED) == 1;
-	hsa_status_t status;
-
-	if (last)
+	if (__atomic_sub_fetch(&runtime.inits, 1, __ATOMIC_RELAXED) == 0)
 		onload_leave();
-	status = runtime.shut_down();
-	if (last)
-		tell_if_it_goes_on();
-	unlock(taken);
-	return status;
+	return runtime.shut_down();
 }
 
+/* In the first hsa_init, which is not ours yet. */
 static void take(struct root_table *root)
 {
 	if (!onload_take(root))
 		return;
+	__atomic_store_n(&runtime.inits, 1, __ATOMIC_RELAXED);
 	table_hook(table_core(root->core, CORE_INIT), (void *)init, &runtime.init);
 	table_hook(table_core(root->core, CORE_SHUT_DOWN), (void *)shut_down, &runtime.shut_down);
-	/* Within our own function, that counts it. */
-	__atomic_store_n(&runtime.inits, inside ? 0 : 1, __ATOMIC_RELAXED);
 }
 
 /* The function of that name that would have been found without us; NULL if there is none. */

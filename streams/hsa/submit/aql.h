@@ -31,9 +31,6 @@ _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL
 /* A vendor's packet of this format is a dispatch by clusters of workgroups (gfx1250). */
 #define AQL_FORMAT_EXTENDED 3
 
-/* One of this is a barrier that compares a signal's value (hsa_amd_barrier_value_packet_t). */
-#define AQL_FORMAT_BARRIER_VALUE 2
-
 enum aql_kind { AQL_OTHER, AQL_DISPATCH, AQL_EXTENDED, AQL_BARRIER };
 
 static inline bool aql_is_barrier(const union aql_packet *packet)
@@ -46,17 +43,6 @@ static inline bool aql_is_barrier(const union aql_packet *packet)
 static inline bool aql_has_barrier_bit(const union aql_packet *packet)
 {
 	return packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1;
-}
-
-/* Whether it is known where in the packet a completion signal is. */
-static inline bool aql_may_have_signal(const union aql_packet *packet)
-{
-	const unsigned type = packet->any.header & 0xff;
-
-	return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || aql_is_barrier(packet) ||
-	       (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-		(packet->any.body[0] == AQL_FORMAT_BARRIER_VALUE ||
-		 packet->any.body[0] == AQL_FORMAT_EXTENDED));
 }
 
 /* Of a dispatch: all but what its submission is. */

@@ -15,7 +15,6 @@
 #include "harvest.h"
 #include "interceptor.h"
 #include "publish.h"
-#include "relay.h"
 #include "signal_watch.h"
 #include "source.h"
 #include "submitters.h"
@@ -33,7 +32,6 @@ static struct {
 	uint64_t count;
 	/* Profiling of copies is on by our doing. Relaxed: a fact by itself. */
 	bool profiled;
-	bool reversed; /* HSA_REV_COPY_DIR: the runtime takes the agents the other way round */
 } copies = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(copies, copies.lock);
 
@@ -71,7 +69,7 @@ static struct work_times times_of(const struct copy_slot *slot)
 	const struct agent *agent = agents_find_node(slot->copy.node);
 	struct work_times times;
 
-	if (slot->copy.flags & (RTL_HSA_COPY_FAILED | RTL_HSA_COPY_NO_TIME) || !begin || !end)
+	if (!begin || !end)
 		return (struct work_times){0, 0};
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
 	times.end_ns = agent ? system_clock_gpu_ns(agent->handle, end) : system_clock_ns(end);
@@ -85,7 +83,6 @@ static void publish_begin(struct copy_slot *slot)
 		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
 		return;
 	}
-	slot->copy.signal = slot->slot.watched;
 	publish_copy(RTL_TRANSFER_BEGIN, &slot->copy, scope_of(slot), (struct work_times){0, 0});
 }
 
@@ -94,7 +91,7 @@ static uint32_t flags_of(const struct slot *slot)
 	static const uint32_t by[] = {
 		[SLOT_TIMES_SDMA] = RTL_HSA_COPY_SDMA, [SLOT_TIMES_KERNEL] = RTL_HSA_COPY_BLIT};
 
-	return by[slot->times_by] | (slot->spoilt ? RTL_HSA_COPY_NO_TIME : 0);
+	return by[slot->times_by];
 }
 
 /* Of the slot's kind, and of what was refused or has no times. */
@@ -110,7 +107,6 @@ static void publish_end(struct source *source, struct slot *slot)
 		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
 		return;
 	}
-	of->copy.signal = slot->watched;
 	of->copy.flags |= flags_of(slot);
 	times = times_of(of);
 	if (!times.end_ns && !(of->copy.flags & RTL_HSA_COPY_FAILED))
@@ -161,14 +157,12 @@ static void enable_profiling(void)
 
 static __attribute__((cold, noinline)) struct source *start_source(void)
 {
-	const char *reversed = getenv("HSA_REV_COPY_DIR");
 	struct source *source;
 
 	agents_init();
 	pthread_mutex_lock(&copies.lock);
 	source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
 	if (!source && (source = make_source())) {
-		copies.reversed = reversed && !strcmp(reversed, "1");
 		enable_profiling();
 		harvest_add(source);
 		__atomic_store_n(&copies.source, source, __ATOMIC_RELEASE);
@@ -203,21 +197,6 @@ static void submit(struct copy_slot *slot)
 	harvest_notify(now_ticks);
 }
 
-void copies_forget(void)
-{
-	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
-
-	if (source) {
-		struct rtl_pending *pending = source->pending;
-
-		slots_forget(&source->pool);
-		source->pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
-		rtl_pending_release(pending);
-	}
-	__atomic_store_n(&copies.source, NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&copies.profiled, false, __ATOMIC_RELAXED);
-}
-
 /* ---- a copy ---- */
 
 static uint8_t direction_of(const struct agent *src, const struct agent *dst)
@@ -234,8 +213,7 @@ static void fill(struct copy *copy, const struct copy_request *request)
 	const struct agent *src = agents_find(request->src_agent);
 	const struct agent *dst = agents_find(request->dst_agent);
 	/* Whose engine the runtime takes: the source's, if it is a GPU. */
-	const struct agent *first = copies.reversed ? dst : src;
-	const struct agent *doer = first ? first : copies.reversed ? src : dst;
+	const struct agent *doer = src ? src : dst;
 
 	*copy = (struct copy){
 		.number = copy->number,
@@ -264,43 +242,12 @@ static bool fill_scope(struct copy *copy, struct work_scope *scope)
 		*scope = submitter.scope;
 		thread_context.work++;
 	}
-	call_context_note(submitter.in_scope ? submitter.scope.correlation : 0);
 	copy->submit_tid = submitter.tid;
 	copy->submit_ticks = rtl_ticks();
 	return submitter.in_scope;
 }
 
-static void over(struct copy_slot *slot)
-{
-	slot->slot.kind = &copy_kinds.over;
-	slot->slot.ticks.begin = slot->slot.ticks.end = 0;
-	slot->slot.times_by = SLOT_TIMES_NONE;
-	/* Relaxed: it is not submitted yet, which releases it. */
-	__atomic_store_n(&slot->slot.done, true, __ATOMIC_RELAXED);
-}
-
-/* The signal for the copy to complete: the application's, or a relay's. */
-static void choose_signal(struct copy_slot *of, hsa_signal_t *signal, bool fixed)
-{
-	struct slot *slot = &of->slot;
-	uint64_t relay;
-
-	of->copy.flags |= RTL_HSA_COPY_APP_SIGNAL;
-	if (signal_watch_enter_copy(slot, &copy_kinds, signal->handle) == SLOT_WATCHED)
-		return;
-	relay = fixed ? 0 : relay_take(slot, RELAY_NO_LANE);
-	if (relay) {
-		signal->handle = relay;
-		return;
-	}
-	/* It writes its times over those of the others, or they theirs over its own. */
-	signal_watch_leave(slot);
-	signal_watch_spoil(signal->handle);
-	of->copy.flags |= RTL_HSA_COPY_NO_TIME;
-	over(of);
-}
-
-struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal, bool fixed)
+struct copy_slot *copies_begin(const struct copy_request *request, uint64_t signal)
 {
 	/* Acquire: pairs with the release in start_source. */
 	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_ACQUIRE);
@@ -313,13 +260,15 @@ struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t 
 	if (!slot) {
 		rtl_stream_count_missed(interceptor.copies,
 					source ? "too many copies under way" : "no memory", 1);
-		signal_watch_reused(signal->handle);
+		signal_watch_reused(signal);
 		return NULL;
 	}
 	fill(&slot->copy, request);
 	slot->slot.in_scope = fill_scope(&slot->copy, &slot->scope);
 	slot->left_out = is_outside();
-	choose_signal(slot, signal, fixed);
+	slot->copy.signal = signal;
+	slot->copy.flags |= RTL_HSA_COPY_APP_SIGNAL;
+	(void)signal_watch_enter(&slot->slot, &copy_kinds, signal);
 	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
 		publish_begin(slot);
 	return slot;
@@ -328,12 +277,12 @@ struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t 
 /* It was refused: nothing will complete its signal. */
 static __attribute__((cold, noinline)) void refused(struct copy_slot *slot, hsa_status_t status)
 {
-	signal_watch_leave(&slot->slot);
-	if (slot->slot.kind->signal == SLOT_RELAYED)
-		relay_untake(&slot->slot);
+	if (slot->slot.kind->signal == SLOT_WATCHED)
+		signal_watch_leave(&slot->slot);
 	slot->copy.flags |= RTL_HSA_COPY_FAILED;
 	slot->copy.status = (uint32_t)status;
-	over(slot);
+	slot->slot.kind = &copy_kinds.over;
+	slot_set_over(&slot->slot);
 }
 
 void copies_end(struct copy_slot *slot, hsa_status_t status)

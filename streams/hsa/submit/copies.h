@@ -7,9 +7,7 @@
  * profiling of copies is enabled, for the whole process: the first copy that somebody wants
  * enables it, and it stays enabled, whatever the program asks for.
  *
- * A copy on a signal on which another one is under way gets a relay (relay.h): the engine
- * would overwrite the other's times. The first one stays, so that the runtime knows by it
- * whose clock the times in the signal are of.
+ * Copies that share a signal have no times.
  *
  * Copies under way are slots in a pool of their own, which the harvester looks after like those of
  * a queue.
@@ -19,7 +17,7 @@
  * nothing is published.
  *
  * Threads: the application's. Locks: one around the pool's two rings, held for some loads and
- * stores; signal_watch.h's and relay.h's.
+ * stores; signal_watch.h's.
  */
 #ifndef STREAMS_HSA_COPIES_H
 #define STREAMS_HSA_COPIES_H
@@ -45,19 +43,12 @@ struct copy_request {
 /* Puts the hooks into the runtime's table, where it has these functions. */
 void copies_hook(struct root_table *root);
 
-/* The runtime has ended: what was under way is gone. */
-void copies_forget(void);
-
 /* Whether somebody wants copies now. */
 bool copies_wanted(void);
 
-/*
- * Before the runtime is called: a slot for the copy, or NULL if it cannot be traced, which has been
- * counted. *signal becomes the one to use; where it has to stay (`fixed`), the copy may have no
- * times.
- */
-struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal,
-			       bool fixed);
+/* Before the runtime is called: a slot for the copy with that signal, or NULL if it cannot be traced, which has been
+ * counted. */
+struct copy_slot *copies_begin(const struct copy_request *request, uint64_t signal);
 
 /* After it: with what it returned. */
 void copies_end(struct copy_slot *slot, hsa_status_t status);

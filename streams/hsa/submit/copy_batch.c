@@ -6,8 +6,7 @@
  * The description of a copy has grown since without a new version number; what is used here has
  * stayed at its place. How long the caller's are is found out by where the second one lies.
  *
- * The signals stay: copies with the same one are one event, with the times of the one that
- * leaves them there.
+ * Copies with the same signal are one event.
  */
 #include <errno.h>
 #include <rtl/events.h>
@@ -171,7 +170,7 @@ static void begin_op(const char *ops, size_t stride, uint32_t count, uint32_t fi
 		copy.bytes += op_bytes(&other);
 		copy.parts += op_parts(&other);
 	}
-	*slot = copies_begin(&copy, &op.signal, true);
+	*slot = copies_begin(&copy, op.signal.handle);
 }
 
 static bool is_first(const char *ops, size_t stride, uint32_t i, uint64_t signal)

@@ -50,7 +50,7 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&request, &completion, false);
+		slot = copies_begin(&request, completion.handle);
 	status = interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
 					    completion);
 	ended(slot, size, status);
@@ -68,7 +68,7 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&request, &completion, false);
+		slot = copies_begin(&request, completion.handle);
 	status = interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
 						      dep_count, deps, completion, engine,
 						      force_sdma);
@@ -117,7 +117,7 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 		const struct copy_request request =
 			rect_copy(dst, dst_offset, src, src_offset, range, agent, direction);
 
-		slot = copies_begin(&request, &completion, false);
+		slot = copies_begin(&request, completion.handle);
 	}
 	status = interceptor.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
 						 direction, dep_count, deps, completion);

@@ -25,7 +25,6 @@
 #include "kernel_choice.h"
 #include "packets.h"
 #include "queue.h"
-#include "relay.h"
 #include "room.h"
 #include "signal_watch.h"
 #include "submitters.h"
@@ -134,42 +133,6 @@ static __attribute__((cold, noinline)) struct packet_slot *missed(const union aq
 	return NULL;
 }
 
-/* Puts a relay's signal into the packet; false if there is none left. */
-static bool stand_in(struct slot *slot, union aql_packet *packet, uint32_t lane)
-{
-	const uint64_t relay = relay_take(slot, lane);
-
-	if (relay)
-		packet->any.signal = relay;
-	else
-		signal_watch_leave(slot);
-	return relay;
-}
-
-/* A packet whose signal is the application's. */
-static __attribute__((noinline)) struct packet_slot *take_theirs(struct queue *queue,
-								 struct packet_slot *packet_slot,
-								 const struct slot_kinds *kinds,
-								 union aql_packet *packet)
-{
-	const bool behind_relays = relay_in_lane(queue->id.number);
-	struct slot *slot = &packet_slot->slot;
-
-	packet_slot->packet.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
-	slot->node = (uint16_t)queue->id.node;
-	if (signal_watch_enter(slot, kinds, packet->any.signal, behind_relays) == SLOT_WATCHED ||
-	    stand_in(slot, packet, queue->id.number))
-		return packet_slot;
-	/* Rather out of order than not at all. */
-	if (behind_relays) {
-		if (signal_watch_enter(slot, kinds, packet->any.signal, false) == SLOT_WATCHED)
-			return packet_slot;
-		signal_watch_leave(slot);
-	}
-	slot_untake(&queue->source.pool);
-	return missed(packet, "no signal left to stand in for the application's");
-}
-
 /* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on
  * as it is. */
 static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_packet *packet,
@@ -193,8 +156,11 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 	}
 	if (__builtin_expect(queue->gave_up, 0))
 		queue->gave_up = false;
-	if (packet->any.signal)
-		return take_theirs(queue, slot, kinds, packet);
+	if (packet->any.signal) {
+		slot->packet.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+		(void)signal_watch_enter(&slot->slot, kinds, packet->any.signal);
+		return slot;
+	}
 	slot->slot.kind = &kinds->own;
 	slot->packet.flags = 0;
 	packet->any.signal = slot->slot.signal;
@@ -235,7 +201,6 @@ static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_sl
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
 	if (!is_work)
 		return;
-	call_context_note(slot->slot.in_scope ? slot->scope.correlation : 0);
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
 	if (own && slot->slot.in_scope)
@@ -329,51 +294,6 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	return slot;
 }
 
-/* Whether a packet that is no event has a signal that must not overtake those of relays. */
-static inline bool is_behind_relays(const struct queue *queue, const union aql_packet *packet)
-{
-	return packet->any.signal && __builtin_expect(relay_in_lane(queue->id.number), 0) &&
-	       interceptor_on() && aql_may_have_signal(packet);
-}
-
-/* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
-static __attribute__((cold, noinline)) struct packet_slot *
-keep_order(struct queue *queue, union aql_packet *packet, uint64_t id)
-{
-	struct packet_slot *slot = take_slot(queue);
-
-	if (!slot)
-		return NULL;
-	slot->packet.submit_ticks = 0;
-	slot->packet.packet_id = id;
-	fill_barrier_bit(queue, &slot->slot, packet);
-	slot->slot.node = (uint16_t)queue->id.node;
-	(void)signal_watch_enter(&slot->slot, &silent_kinds, packet->any.signal, true);
-	if (!stand_in(&slot->slot, packet, queue->id.number)) {
-		slot_untake(&queue->source.pool);
-		return NULL;
-	}
-	room_expect(queue, slot, id);
-	return slot;
-}
-
-/* Has the packet tell how far the GPU has got: a slot as keep_order's, or NULL. */
-static __attribute__((cold, noinline)) struct packet_slot *
-probe(struct queue *queue, union aql_packet *packet, uint64_t id)
-{
-	if (!aql_may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
-	    !interceptor_on())
-		return NULL;
-	return keep_order(queue, packet, id);
-}
-
-/* Whether a packet that is no event can go as it is. */
-static inline bool stays(const struct queue *queue, const union aql_packet *packet, uint64_t id)
-{
-	return !is_behind_relays(queue, packet) &&
-	       !__builtin_expect(room_lacks_probe(queue, id), 0);
-}
-
 /* The same of a packet that may be none of an event. */
 static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
 						    enum aql_kind kind, uint64_t id, uint64_t index,
@@ -385,14 +305,17 @@ static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union a
 		slot = process(queue, packet, kind, id, index, now_ticks);
 	if (slot)
 		return slot;
-	if (is_behind_relays(queue, packet)) {
-		slot = keep_order(queue, packet, id);
-		if (slot)
-			return slot;
-	}
 	queue->barrier_seen |= aql_has_barrier_bit(packet);
 	signal_watch_reused(packet->any.signal);
-	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
+	return NULL;
+}
+
+/* Behind that packet, if nothing tells how far the GPU has got: a probe. */
+static inline unsigned put_probe(struct queue *queue, union aql_packet *to, uint64_t id)
+{
+	return __builtin_expect(room_lacks_probe(queue, id), 0)
+		       ? room_put_probe(queue, (void *)to, id)
+		       : 0;
 }
 
 /* The same of one that is rare. */
@@ -429,31 +352,21 @@ static inline const union aql_packet *given(const struct queue *queue, const voi
 	return first == ring + (index & mask) ? ring + ((index + i) & mask) : first + i;
 }
 
-/* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
-static struct packet_slot *process_batch(struct queue *queue, uint64_t id, uint64_t index,
-					 uint64_t count, unsigned wants)
+/* Slots that are to be submitted at once, by `next`. */
+struct chain {
+	struct packet_slot *first, *last;
+};
+
+static void chain_add(struct chain *chain, struct packet_slot *slot)
 {
-	const uint64_t now_ticks = rtl_ticks();
-	union aql_packet *packets = queue->batch;
-	struct packet_slot *first = NULL, *last = NULL;
-
-	for (uint64_t i = 0; i < count; i++) {
-		const enum aql_kind kind = kind_of(&packets[i], wants);
-		struct packet_slot *slot;
-
-		if (aql_is_barrier(&packets[i]))
-			room_see_barrier(queue, (const void *)&packets[i], id + i);
-		slot = make_ready(queue, &packets[i], kind, id + i, index + i, now_ticks);
-		if (!slot)
-			continue;
-		slot->slot.next = NULL;
-		if (last)
-			last->slot.next = &slot->slot;
-		else
-			first = slot;
-		last = slot;
-	}
-	return first;
+	if (!slot)
+		return;
+	slot->slot.next = NULL;
+	if (chain->last)
+		chain->last->slot.next = &slot->slot;
+	else
+		chain->first = slot;
+	chain->last = slot;
 }
 
 /* When that was; 0: not known. Afterwards they are the harvester's. */
@@ -501,18 +414,28 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	union aql_packet *copy = queue->batch;
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
-		struct packet_slot *first;
-		uint64_t now_ticks;
+		uint64_t now_ticks = rtl_ticks();
+		struct chain chain = {0};
+		unsigned n = 0;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
-		if (!room_for(queue, id + done + piece - 1))
+		if (!room_for(queue, id + piece - 1))
 			piece = count - done;
-		for (uint64_t i = 0; i < piece; i++)
-			copy[i] = *given(queue, packets, index, done + i);
-		first = process_batch(queue, id + done, index + done, piece, wants);
-		now_ticks = submit_batch(queue, first);
-		write(queue->batch, piece);
-		if (first)
+		for (uint64_t i = done; i < done + piece; i++) {
+			copy[n] = *given(queue, packets, index, i);
+			if (aql_is_barrier(&copy[n]))
+				room_see_barrier(queue, (const void *)&copy[n], id + n);
+			chain_add(&chain, make_ready(queue, &copy[n], kind_of(&copy[n], wants),
+						     id + n, index + i, now_ticks));
+			n++;
+			if (n + (done + piece - i) <= queue->packets) /* the others fit, too */
+				n += put_probe(queue, &copy[n], id + n);
+		}
+		id += n;
+		queue->next_id = id;
+		now_ticks = submit_batch(queue, chain.first);
+		write(copy, n);
+		if (chain.first)
 			harvest_notify(now_ticks);
 	}
 }
@@ -597,7 +520,8 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
 		const uint64_t now_ticks = rtl_ticks();
-		struct packet_slot *first = NULL, *last = NULL, *slot;
+		struct packet_slot *slot;
+		struct chain chain = {0};
 		unsigned n = 0;
 
 		piece = count - done < most ? count - done : most;
@@ -619,20 +543,14 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 				room_see_barrier(queue, (const void *)packet, id + n);
 			n += put_counted(queue, &copy[n], kind, id + n, index + done + i, now_ticks,
 					 wanted, &slot);
-			if (!slot)
-				continue;
-			slot->slot.next = NULL;
-			if (last)
-				last->slot.next = &slot->slot;
-			else
-				first = slot;
-			last = slot;
+			chain_add(&chain, slot);
+			n += put_probe(queue, &copy[n], id + n);
 		}
 		id += n;
 		queue->next_id = id;
 		/* First: whoever sees the end finds it. */
 		counter_submit(queue->counters);
-		submit_batch(queue, first);
+		submit_batch(queue, chain.first);
 		write(copy, n);
 	}
 }
@@ -679,9 +597,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	const uint64_t id = queue->next_id;
 	const unsigned wanted = wants();
 	enum aql_kind kind;
-	union aql_packet copy;
+	union aql_packet copy[2];
 	struct packet_slot *slot;
 	uint64_t now_ticks;
+	unsigned n;
 
 	if (!wanted)
 		count_late(queue, packets, count, index);
@@ -697,23 +616,25 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	kind = kind_of(packets, wanted);
 	if (kind != AQL_DISPATCH && aql_is_barrier(packets))
 		room_see_barrier(queue, packets, id);
-	if (kind == AQL_OTHER && stays(queue, packets, id)) {
+	if (kind == AQL_OTHER && !__builtin_expect(room_lacks_probe(queue, id), 0)) {
 		queue->barrier_seen |= aql_has_barrier_bit(packets);
 		signal_watch_reused(((const union aql_packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
 	}
-	memcpy(&copy, packets, sizeof(copy));
-	if (copy.any.signal)
-		signal_watch_prefetch(copy.any.signal);
+	memcpy(copy, packets, sizeof(*copy));
+	if (copy->any.signal)
+		signal_watch_prefetch(copy->any.signal);
 	now_ticks = kind == AQL_OTHER ? 0 : rtl_ticks();
 	if (__builtin_expect(kind == AQL_DISPATCH, 1)) /* a constant from here on */
-		slot = make_ready(queue, &copy, AQL_DISPATCH, id, index, now_ticks);
+		slot = make_ready(queue, copy, AQL_DISPATCH, id, index, now_ticks);
 	else
-		slot = make_other_ready(queue, &copy, kind, id, index, now_ticks);
+		slot = make_other_ready(queue, copy, kind, id, index, now_ticks);
+	n = 1 + put_probe(queue, &copy[1], id + 1);
+	queue->next_id = id + n;
 	if (slot)
 		slot_submit(&queue->source.pool, &slot->slot);
-	write(&copy, 1);
+	write(copy, n);
 	if (slot)
 		harvest_notify(now_ticks);
 }

@@ -26,12 +26,13 @@ void packets_publish_begin(const struct queue *queue, const struct packet_slot *
 		publish_dispatch(RTL_TASK_BEGIN, &queue->id, &slot->dispatch, scope_of(slot), none);
 }
 
-/* A packet has ended, so the GPU has taken all before it from the ring. */
+/* A packet has ended, if it is known when, so the GPU has taken all before it from the ring. */
 static inline struct queue *taken(struct source *source, const struct packet_slot *slot)
 {
 	struct queue *queue = queue_of(source);
 
-	if (slot->packet.packet_id >= __atomic_load_n(&queue->taken, __ATOMIC_RELAXED))
+	if (slot->slot.kind->signal != SLOT_OVER &&
+	    slot->packet.packet_id >= __atomic_load_n(&queue->taken, __ATOMIC_RELAXED))
 		__atomic_store_n(&queue->taken, slot->packet.packet_id + 1, __ATOMIC_RELAXED);
 	return queue;
 }
@@ -96,11 +97,6 @@ static void publish_barrier_end(struct source *source, struct slot *slot)
 	turn_in_with_room(turn);
 }
 
-static void publish_nothing(struct source *source, struct slot *slot)
-{
-	(void)taken(source, packet_slot_of(slot));
-}
-
 const struct slot_kinds dispatch_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_TASK_END,
 		   .payload_bytes = sizeof(struct rtl_hsa_dispatch),
@@ -109,5 +105,3 @@ const struct slot_kinds dispatch_kinds =
 const struct slot_kinds barrier_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_BARRIER_END,
 		   .payload_bytes = sizeof(struct rtl_hsa_barrier), .publish = publish_barrier_end);
-
-const struct slot_kinds silent_kinds = SLOT_KINDS(.publish = publish_nothing);

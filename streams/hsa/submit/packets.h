@@ -26,8 +26,6 @@ _Static_assert(sizeof(struct packet_slot) == 192, "whole lines");
 
 extern const struct slot_kinds dispatch_kinds;
 extern const struct slot_kinds barrier_kinds;
-/* No event: its relay keeps signals in order, or its end tells how far the GPU has got. */
-extern const struct slot_kinds silent_kinds;
 
 /* Submitting thread, inside the queue's lock. */
 struct queue;

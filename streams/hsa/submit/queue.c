@@ -89,29 +89,6 @@ static bool list_has(const hsa_queue_t *hsa)
 	return found;
 }
 
-/* Gives up its numbers for the ledger: all that was under way has been counted. */
-static void release_pending(struct queue *queue)
-{
-	struct rtl_pending *pending = queue->source.pending;
-
-	queue->source.pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
-	rtl_pending_release(pending);
-}
-
-void queue_forget_all(void)
-{
-	pthread_mutex_lock(&list.lock);
-	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
-		slots_forget(&queue->source.pool);
-		if (!queue->unseen)
-			room_leave(queue);
-		counter_queue_forget(queue->counters);
-		release_pending(queue);
-	}
-	list.first = NULL;
-	pthread_mutex_unlock(&list.lock);
-}
-
 static void free_queue(struct source *source);
 
 /* What mode lite has passed on since the last time: counting each by itself would cost the
@@ -191,7 +168,6 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 
 void queue_count_unseen(const char *why)
 {
-	__atomic_store_n(&interceptor.blind, true, __ATOMIC_RELAXED);
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"a queue could not be intercepted (%s): its dispatches are not traced", why);
 	rtl_stream_count_missed(interceptor.stream, "queue not intercepted", 1);
@@ -454,7 +430,6 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	submitters_remove(hsa);
 	counter_queue_leave(queue->counters);
 	status = interceptor.hsa.queue_destroy(hsa);
-	room_leave(queue);
 	counter_queue_remove(queue->counters);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);

@@ -32,12 +32,12 @@ struct queue_mark {
 	uint64_t index;
 };
 
-/* A packet that tells how far the GPU has got, and is no event. Its kind is of silent_kinds; over
- * is one that is not under way. */
+/* A packet of ours that tells how far the GPU has got. */
 struct queue_probe {
-	struct slot slot;
+	uint64_t signal; /* 0: none could be made */
 	uint64_t packet_id;
-} __attribute__((aligned(64)));
+	bool under_way;
+};
 
 struct queue {
 	struct source source; /* its slots are of struct packet_slot */
@@ -138,8 +138,5 @@ void queue_found_unseen(hsa_queue_t *queue, const char *why);
 
 /* Whether packets of that queue go through the interceptor, and there are more of them than that. */
 bool queue_is_intercepted(const hsa_queue_t *queue, uint32_t packets);
-
-/* The runtime has ended: its queues are gone. */
-void queue_forget_all(void);
 
 #endif

@@ -37,25 +37,14 @@ static void look_at_marks(struct queue *queue)
 	}
 }
 
-static bool is_under_way(struct slot *slot)
-{
-	if (slot->kind->signal == SLOT_OWN)
-		return slot_signal_is_pending(slot->signal);
-	return slot->kind->signal == SLOT_WATCHED && !signal_watch_finished(slot);
-}
-
 /* Whether the probe is not under way; if it was, how far the GPU has got. */
 static bool probe_over(struct queue *queue, struct queue_probe *probe)
 {
-	struct slot *slot = &probe->slot;
-
-	if (is_under_way(slot))
+	if (probe->under_way && slot_signal_is_pending(probe->signal))
 		return false;
-	if (slot->kind->signal == SLOT_OWN)
-		slot_signal_rearm(slot->signal);
-	if (slot->kind->signal != SLOT_OVER && probe->packet_id >= queue->taken_seen)
+	if (probe->under_way && probe->packet_id >= queue->taken_seen)
 		queue->taken_seen = probe->packet_id + 1;
-	slot->kind = &silent_kinds.over;
+	probe->under_way = false;
 	return true;
 }
 
@@ -65,66 +54,34 @@ static void look_at_probes(struct queue *queue)
 		(void)probe_over(queue, &queue->probes[i]);
 }
 
-/* The packet's signal is the application's: reads it when it is completed. */
-static bool watch_probe(struct slot *slot, uint64_t signal)
-{
-	if (signal_watch_enter(slot, &silent_kinds, signal, false) == SLOT_WATCHED)
-		return true;
-	signal_watch_leave(slot);
-	slot->kind = &silent_kinds.over;
-	return false;
-}
-
-__attribute__((cold, noinline)) bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id)
+__attribute__((cold, noinline)) unsigned
+room_put_probe(struct queue *queue, hsa_barrier_and_packet_t *packet, uint64_t id)
 {
 	struct queue_probe *probe = &queue->probes[queue->probe_count % QUEUE_PROBES];
 
-	if (!probe_over(queue, probe))
-		return true; /* the ring is full, and others will tell */
-	if (*signal) {
-		if (!watch_probe(&probe->slot, *signal))
-			return false;
-	} else if (probe->slot.signal) {
-		probe->slot.kind = &silent_kinds.own;
-		*signal = probe->slot.signal;
-	} else {
-		return true;
-	}
+	/* If it is under way the ring is full, and others will tell. */
+	if (!room_lacks_probe(queue, id) || !probe_over(queue, probe) || !probe->signal)
+		return 0;
+	slot_signal_rearm(probe->signal);
+	*packet = (hsa_barrier_and_packet_t){.header = HSA_PACKET_TYPE_BARRIER_AND,
+					     .completion_signal = {probe->signal}};
 	probe->packet_id = id;
+	probe->under_way = true;
 	queue->probe_count++;
 	queue->expected = queue->marked = id + 1;
-	return true;
+	return 1;
 }
 
 void room_init(struct queue *queue)
 {
-	for (int i = 0; i < QUEUE_PROBES; i++) {
-		struct slot *slot = &queue->probes[i].slot;
-
-		slot->kind = &silent_kinds.over;
-		slot->signal = slot_signal_make();
-		if (slot->signal)
-			slot_signal_rearm(slot->signal);
-	}
-}
-
-void room_leave(struct queue *queue)
-{
-	for (int i = 0; i < QUEUE_PROBES; i++) {
-		struct slot *slot = &queue->probes[i].slot;
-
-		if (slot->kind->signal == SLOT_WATCHED)
-			signal_watch_leave(slot);
-		slot->kind = &silent_kinds.over;
-	}
+	for (int i = 0; i < QUEUE_PROBES; i++)
+		queue->probes[i].signal = slot_signal_make();
 }
 
 void room_fini(struct queue *queue)
 {
-	for (int i = 0; i < QUEUE_PROBES; i++) {
-		if (queue->probes[i].slot.signal)
-			slot_signal_keep(queue->probes[i].slot.signal);
-	}
+	for (int i = 0; i < QUEUE_PROBES; i++)
+		slot_signal_destroy(queue->probes[i].signal);
 }
 
 void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id)

@@ -14,10 +14,9 @@
  * signal: a program may fill the ring behind it before it gives the signal. The runtime's handler
  * thread does not wait for long: the GPU may wait for it.
  *
- * Where nothing is recorded, or nothing of these packets (mode lite), some packets are probes: of
- * an eighth of the ring one gets a signal of ours, or its own is watched. Only the submitting
- * thread looks at them, and only when the ring may be full; so it does after the end, too, when
- * there is no harvester.
+ * Where nothing tells for an eighth of the ring (nothing is recorded, mode lite, signals that several packets
+ * share), a barrier packet of ours follows, a probe. Only the submitting thread looks at it, and only when the
+ * ring may be full; so it does after the end, too, when there is no harvester.
  *
  * Threads: the queue's submitting thread. No locks but those of signal_watch.h.
  */
@@ -26,8 +25,8 @@
 
 #include "queue.h"
 
-/* Packets of the GPU's ring that the runtime may need for itself, and one for this packet. */
-#define ROOM_LEAST 4
+/* Packets of the GPU's ring that the runtime may need for itself, one for this packet, and one for a probe. */
+#define ROOM_LEAST 5
 
 /* Packets below this one have left the GPU's ring, as far as is known. */
 static inline uint64_t room_taken(const struct queue *queue)
@@ -42,10 +41,12 @@ static inline bool room_may_lack(const struct queue *queue, uint64_t id)
 	return id + ROOM_LEAST >= room_taken(queue) + queue->packets;
 }
 
-/* The packet has that slot: its end will tell how far the GPU has got. Some of them are
- * remembered, too, to be looked at when the harvester is busy, or has ended. */
+/* The packet has that slot: its end will tell how far the GPU has got, unless others share its signal. Some of them
+ * are remembered, too, to be looked at when the harvester is busy, or has ended. */
 static inline void room_expect(struct queue *queue, struct packet_slot *slot, uint64_t id)
 {
+	if (slot->slot.kind->signal == SLOT_OVER)
+		return;
 	queue->expected = id + 1;
 	if (id < queue->next_mark)
 		return;
@@ -60,14 +61,11 @@ static inline bool room_lacks_probe(const struct queue *queue, uint64_t id)
 	return id >= queue->expected + queue->packets / QUEUE_PROBES;
 }
 
-/* Makes the packet with that signal a probe. False: it cannot be one without a relay. */
-bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id);
+/* Writes a probe with that id to *packet, if one is needed and to be had. Returns how many that are. */
+unsigned room_put_probe(struct queue *queue, hsa_barrier_and_packet_t *packet, uint64_t id);
 
 /* Creates the probes' signals; without some of them there are fewer probes. */
 void room_init(struct queue *queue);
-
-/* The runtime's queue is gone: no probe is under way any more. */
-void room_leave(struct queue *queue);
 
 /* Gives the signals back. */
 void room_fini(struct queue *queue);

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The room's part in the runtime's beginning and end: see submit.h. */
-#include "submit.h"
-
+/*
+ * The room `submit`: what programs hand to the GPU. Queues and the interceptor of their packets,
+ * the hooks of copies, who submits, and the room that there is in a queue's ring.
+ *
+ * Threads of this room: the program's, inside its calls of the runtime; the interceptor also on the
+ * runtime's own thread. Inside the runtime's lock of a queue there is one at a time. They make no
+ * system call but to wake the harvester, and wait only where no slot is left (dispatch.c) or where
+ * the runtime could not bear the packet (room.h). What the functions of kinds and sources do is
+ * done by who makes a pass (harvest.h). Locks: of the list of queues, of the copies' pool, of the
+ * table of submitters; each for loads and stores, none across a call of the runtime.
+ */
 #include "../../hip/preload.h"
 #include "copies.h"
 #include "interceptor.h"
+#include "parts.h"
 #include "pending.h"
 #include "queue.h"
 #include "submitters.h"
@@ -21,12 +30,4 @@ static void hook(struct root_table *root)
 		submitters_hook(root, hip_mode_has_calls());
 }
 
-static void forget(bool ends)
-{
-	(void)ends;
-	queue_forget_all();
-	submitters_forget();
-	copies_forget();
-}
-
-const struct hsa_part submit_part = {.hook = hook, .forget = forget};
+const struct hsa_part submit_part = {.hook = hook};

@@ -211,14 +211,6 @@ void submitters_remove(const hsa_queue_t *queue)
 	pthread_mutex_unlock(&table_lock);
 }
 
-void submitters_forget(void)
-{
-	pthread_mutex_lock(&table_lock);
-	for (unsigned at = 0; at < QUEUES_MAX; at++)
-		__atomic_store_n(&table[at].notes, NULL, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&table_lock);
-}
-
 void submitters_free(struct submitter_note *notes, uint32_t packets)
 {
 	if (notes)

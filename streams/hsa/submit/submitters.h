@@ -66,8 +66,6 @@ void submitters_hook(struct root_table *root, bool notes);
 struct submitter_note *submitters_add(const hsa_queue_t *queue);
 /* No more notes: the queue is about to be destroyed. */
 void submitters_remove(const hsa_queue_t *queue);
-/* The runtime has ended: its queues are gone. Their room is left to whoever may still look. */
-void submitters_forget(void);
 /* Gives the room back; NULL is fine. packets: the size of the queue. */
 void submitters_free(struct submitter_note *notes, uint32_t packets);
 

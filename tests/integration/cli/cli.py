@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-from cli_kit import BUILD_PLUGINS, HANG_S, NO_GROWTH, PLUGINS, PROGRAM, RTL, TMPFS, Case
+from cli_kit import BUILD_PLUGINS, HANG_S, NO_GROWTH, PLUGINS, PROGRAM, RTL, SLOW, SLOW_BATCHES, TMPFS, Case
 
 
 class Trace(Case):
@@ -49,24 +49,6 @@ class Trace(Case):
                                 done.stderr)
                 os.unlink(self.path(name))
 
-    def test_output_as_a_setting__older_trace_is_not_taken_for_it(self):
-        setting = ("-s", "libsqlite_sub.so?output=x.db")
-        self.rtl("trace", *setting, PROGRAM, "10")
-        done = self.rtl("trace", *setting, "true")
-        self.assertIn("nothing was recorded: no process of the command", done.stderr)
-        self.assertNotIn("GPU kernels", done.stderr)
-
-    def test_output_as_a_setting__of_each_process(self):
-        done = self.rtl("trace", "--in-process", "-s", "libsqlite_sub.so?output=%25p.db", "sh", "-c",
-                        f"'{PROGRAM}' 10; '{PROGRAM}' 20")
-        files = glob.glob(self.path("*.db"))
-        self.assertEqual(len(files), 2)
-        self.assertEqual({f"{kind}: {path}" for path in files for kind in
-                          ("trace", "trace of another process")} -
-                         set(re.findall(r"rtl: (trace.*: .*)\n", done.stderr)),
-                         set(f"{kind}: {path}" for kind, path in
-                             zip(("trace of another process", "trace"), sorted(files))))
-
     def test_default_output__named_after_the_command(self):
         self.rtl("trace", PROGRAM, "10")
         name, = os.listdir(self.folder)
@@ -82,11 +64,6 @@ class Trace(Case):
         os.mkdir(self.path("sub"))
         self.rtl("trace", "-o", "run.db", "sh", "-c", f"cd sub && exec '{PROGRAM}' 7")
         self.assertEqual(self.operations("run.db"), 7)
-
-    def test_older_trace__replaced(self):
-        self.rtl("trace", "-o", "run.db", PROGRAM, "10")
-        self.rtl("trace", "-o", "run.db", PROGRAM, "20")
-        self.assertEqual(self.operations("run.db"), 20)
 
     def test_nothing_recorded__older_trace_is_not_taken_for_it(self):
         self.rtl("trace", "-o", "run.db", PROGRAM, "10")
@@ -144,18 +121,10 @@ class Trace(Case):
             self.assertFalse(os.path.exists(self.path("outer.db")))
             os.unlink(self.path("inner.db"))
 
-    def test_nothing_recorded__no_file(self):
-        self.rtl("trace", "-o", "run.db", "true")
-        self.assertEqual(os.listdir(self.folder), [])
-
     def test_command_not_there__older_trace_stays(self):
         self.rtl("trace", "-o", "run.db", PROGRAM, "10")
         self.refused(127, "no such command", "trace", "-o", "run.db", "nonexistent-command")
         self.assertEqual(self.operations("run.db"), 10)
-
-    def test_no_dispatch__said_so(self):
-        done = self.rtl("trace", "-o", "run.db", PROGRAM, "0")
-        self.assertIn("no GPU operation was recorded", done.stderr)
 
     def test_cut_off__complete(self):
         for way, status in (("kill", -signal.SIGKILL), ("exit", 0)):
@@ -182,16 +151,6 @@ class Trace(Case):
             self.assertIn("200000 of 200000 events recorded", self.rtl("summary", "run.db").stdout)
             self.assertEqual(os.listdir(self.spool), [])
 
-    def test_quiet__nothing_said(self):
-        done = self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "10")
-        self.assertEqual(done.stderr, "")
-
-    def test_children__one_output(self):
-        done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", "children")
-        self.assertEqual(os.listdir(self.folder), ["run.db"])
-        self.assertEqual(self.operations("run.db"), 30)
-        self.assertIn("30 of 30 events recorded", done.stderr)
-
     def test_children_in_process__files_of_their_own_are_named(self):
         done = self.rtl("trace", "--in-process", "-o", "run.db", PROGRAM, "10", "children")
         files = sorted(f for f in os.listdir(self.folder) if f.endswith(".db"))
@@ -200,20 +159,6 @@ class Trace(Case):
         for name in files:
             if name != "run.db":
                 self.assertIn(f"trace of another process: {self.path(name)}\n", done.stderr)
-
-    def test_other_subscribers(self):
-        done = self.rtl("trace", "-s", "libstats_sub.so?top=1", PROGRAM, "100")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("GPU kernels: 100, 250.0us in total", done.stderr)
-        self.assertIn("(1 more)", done.stderr)
-        self.assertEqual(os.listdir(self.folder), [])
-
-    def test_output_of_another_subscriber(self):
-        self.rtl("trace", "-s", "libstats_sub.so?format=json", "-o", "a%20:&.json", PROGRAM, "100")
-        with open(self.path("a%20:&.json"), encoding="utf-8") as file:
-            rows = json.load(file)["sections"][0]["rows"]
-        self.assertEqual([(r["name"], r["count"]) for r in rows],
-                         [("first_kernel", 75), ("second_kernel", 25)])
 
     def test_both_subscribers__same_table(self):
         done = self.rtl("trace", "-s", "libstats_sub.so:libsqlite_sub.so?output=x.db:"
@@ -271,12 +216,6 @@ class Trace(Case):
         again = self.rtl("trace", "-q", "sh", "-c", "env", env=values)
         self.assertIn(f"\nHSA_TOOLS_LIB={first} {second}\n", again.stdout)
 
-    def test_environment_in_process(self):
-        done = self.rtl("trace", "-q", "--in-process", "sh", "-c", "env")
-        values = dict(line.split("=", 1) for line in done.stdout.splitlines())
-        self.assertRegex(values["RTL_SUBSCRIBERS"], r"^/.*/libsqlite_sub\.so\?output=/")
-        self.assertNotIn("RTL_COLLECTOR", values)
-
     def test_subscribers_in_the_environment__taken_away_with_a_line(self):
         done = self.rtl("trace", "-q", "-o", "run.db", "sh", "-c",
                         f"env | grep -c RTL_SUBSCRIBERS; exec '{PROGRAM}' 10",
@@ -284,12 +223,6 @@ class Trace(Case):
         self.assertEqual(done.stdout, "0\n")
         self.assertRegex(done.stderr, r"^rtl: RTL_SUBSCRIBERS is set and not used: .*\n$")
         self.assertEqual(self.operations("run.db"), 10)
-
-    def test_relative_plugin__passed_on_as_absolute(self):
-        shutil.copy(PLUGINS + "/libgood_sub.so", self.path("libhere_sub.so"))
-        done = self.rtl("trace", "-q", "--in-process", "-s", "libhere_sub.so", "sh", "-c", "echo $RTL_SUBSCRIBERS")
-        self.assertEqual(done.stdout, self.path("libhere_sub.so") + "\n")
-
 
     def test_plugin_in_a_folder_with_an_odd_name(self):
         """Colons and question marks have a meaning in the list; so has %XX, in names too."""
@@ -314,21 +247,9 @@ class Trace(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.operations("own.db"), 7)
 
-    def test_output_of_stats__a_file_for_each_process(self):
-        self.rtl("trace", "--in-process", "-s", "libstats_sub.so?output=%25e-%25p-%25h%25%25.txt",
-                 PROGRAM, "100", "children")
-        files = os.listdir(self.folder)
-        self.assertEqual(len(files), 3, files)
-        for name in files:
-            self.assertRegex(name, rf"^cli_program-\d+-{re.escape(os.uname().nodename)}%\.txt$")
-            with open(self.path(name), encoding="utf-8") as file:
-                self.assertIn("GPU kernels: 100, ", file.read())
-
 
 class Collector(Case):
     """rtl trace with the subscribers in rtl."""
-
-    SLOW = os.environ["RTL_TEST_SLOW"]
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
@@ -341,18 +262,6 @@ class Collector(Case):
 
     def traced(self, *arguments, **more):
         return self.start("trace", "-o", "run.db", *arguments, start_new_session=True, **more)
-
-    def test_streams_by_name__only_those(self):
-        for patterns, operations in (("rtl.*", 100), ("-rtl.diagnostics", 100), ("*:-rtl.hsa", 0),
-                                     ("-*,rtl.h?a", 100), ("other", 0)):
-            for place in ((), ("--in-process",)):
-                done = self.rtl("trace", *place, "-o", "run.db", PROGRAM, "100", "print",
-                                env={"RTL_STREAMS": patterns})
-                self.assertEqual(done.returncode, 0, done.stderr)
-                with self.subTest(patterns=patterns, place=place):
-                    self.assertEqual(self.operations("run.db"), operations)
-                    self.assertEqual(f"operation was recorded: RTL_STREAMS={patterns} leaves out"
-                                     in done.stderr, not operations)
 
     def test_four_children_at_once__one_output(self):
         done = self.rtl("trace", "-o", "run.db", "sh", "-c",
@@ -379,14 +288,6 @@ class Collector(Case):
             _, err = child.communicate(timeout=HANG_S)
             self.assertEqual(child.returncode, -number)
             self.assertIn("1000 of 1000 events recorded", err)
-
-    def test_rtl_terminated__complete(self):
-        child = self.traced(PROGRAM, "1000", "stay")
-        child.stdout.readline()
-        os.kill(child.pid, signal.SIGTERM)
-        _, err = child.communicate(timeout=HANG_S)
-        self.assertEqual(child.returncode, -signal.SIGTERM)
-        self.assertIn("1000 of 1000 events recorded", err)
 
     def test_process_outlives_the_command__told_counted_nothing_left(self):
         child = self.traced("sh", "-c", f"'{PROGRAM}' 5 stay >pid 2>/dev/null & "
@@ -453,7 +354,7 @@ class Collector(Case):
 
     def slow(self):
         """A trace that is being completed, its command has ended."""
-        child = self.traced("-s", f"{self.SLOW}:libsqlite_sub.so", "sh", "-c",
+        child = self.traced("-s", f"{SLOW}:libsqlite_sub.so", "sh", "-c",
                             f"'{PROGRAM}' 100; exit 3")
         self.wait_until(lambda: os.path.exists(self.path("finishing")))
         return child
@@ -484,7 +385,7 @@ class Collector(Case):
         self.assertNotIn("not complete", self.rtl("summary", "run.db").stderr)
 
     def test_buffers_are_full__how_long_threads_waited_is_said(self):
-        slow = f"libsqlite_sub.so:{self.SLOW}?at=batches"
+        slow = f"libsqlite_sub.so:{SLOW_BATCHES}"
         done = self.rtl("trace", "-o", "run.db", "-s", slow, PROGRAM, "40000", env=NO_GROWTH)
         self.assertIn("40000 of 40000 events recorded", done.stderr)
         said = re.search(r"process (\d+) waited (\d+) times for rtl, ([0-9.]+) s in all",
@@ -494,12 +395,6 @@ class Collector(Case):
                       f"{said[3]} s in all", self.rtl("info", "run.db").stdout)
         waits, = json.loads(self.rtl("info", "--json", "run.db").stdout)["waits"]
         self.assertEqual((waits["process"], waits["waits"]), (1, int(said[2])))
-
-    def test_buffers_grow__nobody_waits(self):
-        slow = f"libsqlite_sub.so:{self.SLOW}?at=batches"
-        done = self.rtl("trace", "-o", "run.db", "-s", slow, PROGRAM, "40000")
-        self.assertIn("40000 of 40000 events recorded", done.stderr)
-        self.assertNotIn("waited", done.stderr + self.rtl("info", "run.db").stdout)
 
     def test_idle__no_processor_time(self):
         pid = os.spawnve(os.P_NOWAIT, RTL, [RTL, "trace", "-q", "-o", self.path("idle.db"), "sh",
@@ -556,15 +451,6 @@ class StartStop(Case):
         child.communicate(timeout=HANG_S)
         self.assertEqual(self.operations("run0.db"), total)
 
-    def test_process_that_begins_while_stopped__told(self):
-        child = self.start("trace", "-o", "run.db", "sh", "-c", f"read x; '{PROGRAM}' 10 print",
-                           stdin=subprocess.PIPE)
-        self.wait_until(lambda: os.listdir(self.spool))
-        self.wait_until(lambda: self.rtl("stop", self.in_spool()).returncode == 0)
-        out, err = child.communicate("go\n", timeout=HANG_S)
-        self.assertEqual(out, "0\n")
-        self.assertIn("no GPU operation was recorded", err)
-
     def test_several__refused_and_listed(self):
         first, _ = self.publisher()
         second, _ = self.publisher()
@@ -606,11 +492,6 @@ class StartStop(Case):
         total += self.line_until(child, 100)
         child.communicate(timeout=HANG_S)
         self.assertEqual(self.operations("run.db"), total)
-
-    def test_in_process_paused_all_the_time__said(self):
-        done = self.rtl("trace", "--in-process", "--paused", "-o", "run.db", PROGRAM, "100", "print")
-        self.assertEqual(done.stdout, "0\n")
-        self.assertIn("recording was paused when the command began and when it ended", done.stderr)
 
     def test_dead_collector__said_so(self):
         child, _ = self.publisher()

@@ -5,9 +5,8 @@
 import os
 import unittest
 
-from cli_kit import Case
+from cli_kit import TOLD, Case
 
-BAD = os.environ["RTL_TEST_BAD"]
 ALL = ["replay", "twins", "live", "nothing", "in-process", "give-up", "full-disk"]
 
 
@@ -30,7 +29,7 @@ class Check(Case):
         return lines, wrong
 
     def test_own__nothing_is_wrong(self):
-        for name in ("libsqlite_sub.so", "libjson_sub.so", "libstats_sub.so", BAD):
+        for name in ("libsqlite_sub.so", "libjson_sub.so", "libstats_sub.so", TOLD):
             with self.subTest(name=name):
                 lines, wrong = self.check(name)
                 self.assertEqual((list(lines), wrong), (ALL, []), lines)
@@ -43,7 +42,7 @@ class Check(Case):
     def test_bad__is_said(self):
         events = ["replay", "twins", "live", "in-process"]
         for way, part, where in (
-                ("crash", "crashes: Aborted", events),
+                ("crash&at=9", "crashes: Aborted", events),
                 ("say", "prints to standard output: hello", events),
                 ("complain", "prints to standard error: hello", events),
                 ("fail", "error: does not like it", events),
@@ -51,22 +50,22 @@ class Check(Case):
                 ("hang", "hangs: it was not done after 2 s", ["nothing"]),
                 ("end", "ends the process, with status 0", ["replay", "twins", "live", "nothing"])):
             with self.subTest(way=way):
-                lines, wrong = self.check("--timeout", "2" if way == "hang" else "60", f"{BAD}?way={way}")
+                lines, wrong = self.check("--timeout", "2" if way == "hang" else "60", f"{TOLD}?way={way}")
                 self.assertLessEqual(set(where), set(wrong), lines)
                 for scenario in where:
                     self.assertIn(part, " ".join(lines[scenario]))
 
     def test_bad_thread__is_said(self):
         # Its code is unloaded under it, where unloading unloads.
-        lines, wrong = self.check(f"{BAD}?way=leave_thread")
+        lines, wrong = self.check(f"{TOLD}?way=leave_thread")
         self.assertIn("replay", wrong)
         self.assertRegex(" ".join(lines["replay"]), "leaves 3 threads behind|crashes|ends the process")
 
     def test_bad_input__refused(self):
         for status, part, *arguments in (
                 (2, "give a subscriber",), (2, "one subscriber at a time", "a", "b"),
-                (2, "takes 1 to 3600", "--timeout", "0", BAD),
-                (1, "'nosuch' not found", "nosuch"), (1, "way", BAD + "?way=none")):
+                (2, "takes 1 to 3600", "--timeout", "0", TOLD),
+                (1, "'nosuch' not found", "nosuch"), (1, "way", TOLD + "?way=none")):
             with self.subTest(part=part):
                 self.refused(status, part, "check-subscriber", *arguments)
 

@@ -9,7 +9,6 @@ import signal
 import stat
 import struct
 import subprocess
-import sys
 import unittest
 
 from cli_kit import (Case, CLEAN, DEFAULT_MODE, HANG_S, PLUGINS, PROGRAM, RTL, TMPFS)
@@ -172,30 +171,6 @@ class Doctor(DoctorCase):
         program = self.path("program")
         self.make_32_bits(program, b"\xb8\x01\x00\x00\x00\x31\xdb\xcd\x80")  # exit(0)
         checks = self.examine("--", program, "10")
-        self.said(checks, "program", "fault", "is a program for 32 bits")
-
-    @unittest.skipUnless(os.getuid() == 0, "only root makes programs of other users")
-    def test_set_user_id_below_the_command__is_said(self):
-        program = self.path("nap")
-        shutil.copy(shutil.which("sleep"), program)
-        os.chown(program, 65534, 65534)
-        os.chmod(program, 0o755 | stat.S_ISUID)
-        checks = self.examine("--", "sh", "-c", f"'{program}' 1; true")
-        self.said(checks, "program", "fault", "nap runs with other rights than yours")
-
-    @unittest.skipUnless(shutil.which("setpriv"), "no setpriv")
-    def test_below_the_command_may_not_be_looked_into__no_fault(self):
-        """As ssh-agent and gpg-agent have it. Root could look into it, but for a capability."""
-        drop = ["--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"] if os.getuid() == 0 else []
-        code = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(0.5)"
-        checks = self.examine("--", "sh", "-c", f"{sys.executable} -c '{code}'; true",
-                              before=["setpriv", *drop])
-        self.assertFalse([text for _, text, _ in checks.get("program", []) if "other rights" in text])
-
-    def test_32_bits_below_the_command__is_said(self):
-        program = self.path("program")
-        self.make_32_bits(program, b"\xb8\x1d\x00\x00\x00\xcd\x80")  # pause()
-        checks = self.examine("--", "sh", "-c", f"timeout 1 '{program}'; true")
         self.said(checks, "program", "fault", "is a program for 32 bits")
 
     def test_static_program__is_said(self):

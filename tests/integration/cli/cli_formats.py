@@ -8,14 +8,13 @@ what is there when it could not be made. Their values: other_formats.py.
 import csv
 import os
 import random
-import shutil
 import sqlite3
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, KILL_AT, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
+from cli_kit import Case, KILL_AT, PROGRAM, RTL  # pylint: disable=wrong-import-position
 import other_formats  # pylint: disable=wrong-import-position
 from timeline_kit import load  # pylint: disable=wrong-import-position
 
@@ -136,40 +135,6 @@ class Formats(Case):
         self.rtl("trace", "-q", "-o", "other.db", PROGRAM, "1")
         self.refused(1, "exists and is no database", "convert", "a.db", "-o", "other.db")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.db", "full.json", "other.db"])
-
-    def test_unfinished_trace__what_is_there_and_a_line(self):
-        """Of a writer in another place nobody here knows whether it lives."""
-        def set_writer(writer):
-            database = sqlite3.connect(self.path("a.db"))
-            database.execute("INSERT OR REPLACE INTO rtl_meta VALUES ('writer', ?)", (writer,))
-            database.commit()
-            database.close()
-        cut_off = "rtl: a.db is not complete: what wrote it was cut off; `rtl recover` "
-        there = "rtl: a.db is not complete: as far as can be seen, process 1 on nowhere still writes it"
-        for name, *options in KINDS:
-            set_writer("1 1 nowhere")
-            self.refused(4, there + "; wait for its end", "convert", "a.db", "-o", name, *options)
-            self.assertEqual(os.listdir(self.folder), ["a.db"])
-            self.assertTrue(self.convert(name, *options, "--unfinished").startswith(there + "\n"))
-            set_writer("nobody")
-            self.assertTrue(self.convert(name, *options).startswith(cut_off))
-            made = self.path(name)
-            (shutil.rmtree if os.path.isdir(made) else os.unlink)(made)
-
-    @unittest.skipUnless(TMPFS, "no mounts of our own here")
-    def test_full_disk__one_line_and_nothing_there(self):
-        for name, *options in KINDS + (("b.json", "-f", "hta", "--process", str(self.pids[0])),):
-            folder = self.path("small")
-            os.makedirs(folder, exist_ok=True)
-            done = subprocess.run(
-                ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=24k tmpfs "$1" && shift && '
-                 'rtl=$1 && shift && "$rtl" convert a.db -o "small/$@"; status=$?; ls small; '
-                 'exit $status', "sh", folder, RTL, name, *options], cwd=self.folder,
-                env=self.environment(), capture_output=True, text=True, check=False)
-            with self.subTest(name=name, options=options):
-                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
-                self.assertRegex(done.stderr, r"^rtl: small/b\S* cannot be written: No space left on "
-                                 r"device; [^\n]*\n$")
 
     def test_killed_at_a_system_call__nothing_under_its_name_unless_whole(self):
         for name, *options in KINDS:

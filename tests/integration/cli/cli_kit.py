@@ -30,7 +30,8 @@ HANG_S = 300
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
 # Of rtl trace: an interceptor with a sanitizer cannot be preloaded.
 DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
-SLOW = os.environ["RTL_TEST_SLOW"]
+TOLD = os.environ.get("RTL_TEST_TOLD", "")  # a subscriber that does what it is told
+SLOW, SLOW_EVENTS, SLOW_BATCHES = (f"{TOLD}?way=slow{at}" for at in ("", "_events", "_batches"))
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
 LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
 NO_GROWTH = {"RTL_BUFFER_TOTAL": "128M"}  # all of it for first rings: a full one makes its thread wait

@@ -16,27 +16,11 @@ __attribute__((constructor)) static void leave_mark(void)
 		close(fd);
 }
 
-static const struct rtl_setting_info infos[] = {
-	RTL_TEXT_SETTING("output", "mark.txt", 1, 0, "file to make, where TEST_MARK_FILE is set"),
-};
-
-static const char *output; /* the host's, as long as the instance lives */
-
 static int mark_create(const struct rtl_host *host, const struct rtl_setting *settings,
 		       size_t count, void **instance)
 {
-	(void)host;
-	(void)count;
-	output = rtl_setting_at(settings, 0)->value;
+	(void)host, (void)settings, (void)count;
 	*instance = NULL;
-	return 0;
-}
-
-static int mark_finish(void *instance)
-{
-	(void)instance;
-	if (getenv("TEST_MARK_FILE"))
-		close(open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	return 0;
 }
 
@@ -46,8 +30,5 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "mark",
 	.version = "1",
 	.description = "leaves a mark when it is loaded",
-	.settings = infos,
-	.setting_count = 1,
 	.create = mark_create,
-	.finish = mark_finish,
 };

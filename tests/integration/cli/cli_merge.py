@@ -5,10 +5,9 @@
 import json
 import os
 import sqlite3
-import subprocess
 import unittest
 
-from cli_kit import PROGRAM, RTL, Case
+from cli_kit import PROGRAM, Case
 from cli_show import RPD
 
 OTHER_UUID = "GPU-00000000000000ff"
@@ -105,34 +104,6 @@ class Merge(Case):
         self.assertEqual(self.ask("abc.db", "SELECT DISTINCT node FROM napi ORDER BY 1"), [(0,), (1,)])
         self.refused(1, "merged of several hosts", "merge", "-o", "x.db", "c.db", "ab.db")
 
-    def own_stream(self, name, number, table, rows):
-        """Gives a trace a stream with events of its first process."""
-        there, column = (f"'{table}'", "'x'") if rows else ("NULL", "NULL")
-        self.change(name, f"INSERT INTO rtl_stream VALUES ({number}, 'own', 1, 0, '');"
-                    f"INSERT INTO rtl_type VALUES ({number}, 7, 'own', '', 8, 0, {there});"
-                    f"INSERT INTO rtl_field VALUES ({number}, 7, 0, 'x', {column}, '', 'uint', '', 0, 8, '');"
-                    "INSERT INTO rtl_origin VALUES (9000, 1, 1, 0, 0);" +
-                    (f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, origin INTEGER, time_ns INTEGER, instance INTEGER,"
-                     " correlation INTEGER, x INTEGER);" if rows else "") +
-                    "".join(f"INSERT INTO {table} VALUES ({9000 + i}, 9000, 1, 1, NULL, {x});" for i, (x,) in enumerate(rows)))
-
-    def test_streams_of_programs(self):
-        """Events of types that are numbered otherwise in each file."""
-        self.make("a.db", "b.db")
-        for name, number, rows in (("a.db", 50, [(11,), (12,)]), ("b.db", 60, [(13,)])):
-            self.own_stream(name, number, "rtl_s_own" if number == 50 else "rtl_s_own_2", rows)
-        self.rtl("merge", "-o", "all.db", "a.db", "b.db")
-        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process, id"), [(11,), (12,), (13,)])
-        self.rtl("merge", "-o", "all.db", "b.db", "a.db")
-        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process, id"), [(13,), (11,), (12,)])
-
-    def test_stream_without_events_in_the_first__those_of_the_others(self):
-        self.make("a.db", "b.db", "c.db")
-        for name, rows in (("a.db", []), ("b.db", [(11,)]), ("c.db", [(12,)])):
-            self.own_stream(name, 50, "rtl_s_own", rows)
-        self.assertEqual(self.rtl("merge", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
-        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process"), [(11,), (12,)])
-
     def test_incomplete__so_is_the_whole(self):
         self.make("a.db", "b.db")
         self.change("b.db", "UPDATE rtl_meta SET value = 'recovered' WHERE key = 'state'")
@@ -153,14 +124,6 @@ class Merge(Case):
         self.change("b.db", "UPDATE rtl_meta SET value = 'index' WHERE key = 'gpu'")
         self.refused(1, "of another kind", "merge", "-o", "x.db", "a.db", "b.db")
         self.refused(1, "", "merge", "-o", "missing/x.db", "a.db", "b.db")
-        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("x.db")], [])
-
-    def test_full_disk__no_output(self):
-        self.make("a.db", "b.db")
-        done = subprocess.run(["sh", "-c", f"ulimit -f 100; trap '' XFSZ; '{RTL}' merge -o x.db a.db b.db"],
-                              cwd=self.folder, env=self.environment(), text=True, capture_output=True, check=False)
-        self.assertEqual(done.returncode, 1, done)
-        self.assertRegex(done.stderr, r"^rtl: [^\n]*\n$")
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("x.db")], [])
 
 

@@ -9,7 +9,6 @@ import fcntl
 import glob
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -62,20 +61,6 @@ class Recover(Case):
         self.assertEqual(self.operations("run.db"), before + after)
         self.assertIn("rtl: run.db was recovered: the collector died at ",
                       self.rtl("summary", "run.db").stderr)
-
-    def test_killed_at_random__each_event_once(self):
-        for _ in range(8):
-            child = self.start("trace", "-o", "run.db", PROGRAM, "300000", "print")
-            self.wait_until(lambda: glob.glob(self.spool + "/rtl-*/rtl-spool-*") or
-                            child.poll() is not None)
-            time.sleep(random.random() * 0.2)
-            child.kill()
-            out, _ = child.communicate(timeout=HANG_S)
-            if not os.listdir(self.spool):
-                continue  # it had ended already
-            done = self.rtl("recover", self.in_spool())
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(self.operations("run.db"), int(out))
 
     def test_killed_while_it_removes_its_folder__complete_and_removed(self):
         """At each removal of a file of the last ones."""
@@ -269,18 +254,6 @@ class Record(Case):
             self.refused(1, f"{name} is damaged, or was written by another version of rtl; this is ", verb,
                          "run.rec")
 
-    def test_control_page_gone__rest_replayed_and_said(self):
-        self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
-        first, *_ = sorted(glob.glob(self.path("run.rec/rtl-spool-*")))
-        os.unlink(os.path.join(first, "control"))
-        done = self.rtl("replay", "-o", "run.db", "run.rec")
-        self.assertIn(f"{os.path.basename(first)} has no control page: what was recorded there cannot be read",
-                      done.stderr)
-        self.assertIn("not all that was recorded could be read: the output is not complete", done.stderr)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(self.operations("run.db"), 1000)
-        self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("incomplete",)])
-
     def test_control_page_or_names_damaged__rest_replayed_and_said(self):
         for name in "control", "dict":
             with self.subTest(name):
@@ -293,20 +266,6 @@ class Record(Case):
                 self.assertEqual(self.operations("run.db"), 1000)
                 self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"),
                                  [("incomplete",)])
-
-    def test_few_files_may_be_open__all_replayed_or_said(self):
-        self.rtl("record", "-o", "run.rec", PROGRAM, "500")
-        for limit in range(4, 16):
-            with self.subTest(limit=limit):
-                done = subprocess.run(["sh", "-c", f"ulimit -n {limit}; exec '{RTL}' replay -o run.db run.rec"],
-                                      cwd=self.folder, env=self.environment(), capture_output=True, text=True,
-                                      check=False)
-                if done.returncode == 0:
-                    self.assertEqual(self.operations("run.db"), 500)
-                elif os.path.exists(self.path("run.db")):
-                    self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"),
-                                     [("incomplete",)])
-        self.assertEqual(done.returncode, 0)
 
     def test_limit__oldest_events_go_and_are_counted(self):
         done = self.rtl("record", "-o", "run.rec", "--limit", "100K", PROGRAM, "100000", "print",

@@ -57,18 +57,6 @@ class Selection(Case):
         shown = self.rtl("info", "run.db").stdout
         self.assertIn(f"  left out of rtl.hsa: outside of the periods: {left_out}\n", shown)
 
-    def test_duration_alone__nothing_behind_it(self):
-        child = self.start("trace", "-q", "-o", "run.db", "--duration", "0.5", PROGRAM, "100", "lines",
-                           stdin=subprocess.PIPE)
-        lines, _ = self.drive(child, 0, 0, 0)
-        self.assertGreaterEqual(self.ledger("run.db", lines), 300)
-
-    def test_delay_alone__all_behind_it(self):
-        child = self.start("trace", "-q", "-o", "run.db", "--delay", "0.5", PROGRAM, "100", "lines",
-                           stdin=subprocess.PIPE)
-        lines, _ = self.drive(child, 100, 100, 100)
-        self.assertLessEqual(self.ledger("run.db", lines), 100 * (lines - 3))
-
     def test_recording__the_same(self):
         child = self.start("record", "-q", "-o", "run.rec", "--delay", "0.3", "--duration", "0.3",
                            "--repeat", "0", PROGRAM, "100", "lines", stdin=subprocess.PIPE)

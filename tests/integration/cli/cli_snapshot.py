@@ -7,12 +7,11 @@ import os
 import re
 import signal
 import sqlite3
-import struct
 import subprocess
 import time
 import unittest
 
-from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, SESSION_ENDED, Case
+from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, Case
 
 OLDER = "older than what is kept"
 
@@ -137,24 +136,6 @@ class Snapshot(Case):
         self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
         self.assertEqual(self.ledger("run.db"), 200)
 
-    def test_command_killed__what_was_kept_is_written(self):
-        done = self.rtl("trace", "--last", "1000", "-o", "run.db", PROGRAM, "100", "kill")
-        self.assertEqual(done.returncode, -signal.SIGKILL)
-        self.lines = 1
-        self.assertEqual(self.ledger("run.db"), 100)
-
-    def test_processes_that_have_ended__in_snapshots_with_those_that_live(self):
-        script = f"'{PROGRAM}' 100 print; '{PROGRAM}' 100 print; '{PROGRAM}' 100 lines"
-        child = self.start("trace", "--last", "1000", "-o", "run.db", "sh", "-c", script,
-                           stdin=subprocess.PIPE)
-        self.lines = 2
-        self.assertEqual((child.stdout.readline(), child.stdout.readline()), ("100\n", "100\n"))
-        self.line(child)
-        self.assertEqual(self.rtl("snapshot", "-o", "now.db", self.in_spool()).returncode, 0)
-        self.assertEqual(self.ledger("now.db"), 300)
-        self.end(child)
-        self.assertEqual(self.ledger("run.db"), 300)
-
     def test_rtl_killed__recovered(self):
         child = self.begin("--last", "1000")
         self.line(child)
@@ -222,18 +203,6 @@ class Snapshot(Case):
                      self.in_spool())
         self.nothing_is_left()
         self.end(child)
-
-    def test_page_damaged__served_no_more_and_ends(self):
-        for options in (), ("--last", "1000"):
-            child = self.begin(*options)
-            self.line(child)
-            with open(os.path.join(self.in_spool(), "session"), "r+b") as page:
-                page.seek(SESSION_ENDED + 16)  # snapshots_asked
-                page.write(struct.pack("<I", 0x7fffffff))
-            self.line(child)
-            self.end(child)
-            self.assertEqual(self.operations("run.db"), 200)
-            os.unlink(self.path("run.db"))
 
     def test_no_flight_recorder__said(self):
         child = self.begin()

@@ -9,24 +9,18 @@ import collections
 import contextlib
 import csv
 import functools
-import json
 import os
 import random
 import re
-import shutil
-import signal
 import sqlite3
-import subprocess
 import sys
-import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
+from cli_kit import Case, PROGRAM, RTL  # pylint: disable=wrong-import-position
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load, load_cut  # pylint: disable=wrong-import-position
 
-MARK = os.environ["RTL_TEST_MARK"]
 KILLS = 34 if os.environ.get("RTL_TEST_SANITIZE", "") in ("", "OFF") else 8  # for each format
 
 
@@ -87,16 +81,6 @@ class Timeline(Case):
         self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
         self.assertEqual(self.names(), ["a.db", "a.json", "a.json.gz", "a.pftrace"])
 
-    def test_json__tracks_and_ledger(self):
-        self.rtl("trace", "-o", "a.json", PROGRAM, "100", "children")
-        trace = load(self.path("a.json"))
-        names = collections.Counter(e["name"] for e in trace["traceEvents"] if e["ph"] == "M")
-        self.assertEqual(names["process_name"], 4)  # three processes, and a GPU
-        self.assertTrue(trace["metadata"]["rtl"]["complete"])
-        ledger, = trace["metadata"]["rtl"]["ledger"]
-        self.assertEqual((ledger["stream"], ledger["published"], ledger["delivered"]),
-                         ("rtl.hsa", 300, 300))
-
     def test_csv__tables_at_the_end(self):
         done = self.rtl("trace", "-o", "a.csv", PROGRAM, "100")
         self.assertIn("GPU kernels: 100", done.stderr)
@@ -156,14 +140,6 @@ class Timeline(Case):
         self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
         self.assertEqual(self.names(), ["b.csv", "run.db", "run.rec"])
 
-    def test_timeline_alone__statistics_at_the_end(self):
-        done = self.rtl("trace", "-o", "a.json", PROGRAM, "100")
-        self.assertIn("GPU kernels: 100", done.stderr)
-        self.assertIn("rtl.hsa: 100 of 100 events recorded, 0 lost", done.stderr)
-        done = self.rtl("trace", "-q", "-o", "b.json", PROGRAM, "100")
-        self.assertEqual(done.stderr, "")
-        self.assertEqual(self.names(), ["a.json", "b.json"])
-
     def test_subscriber_without_a_name_for_its_file__said_where_it_is(self):
         def said(done, suffix):
             path, = re.findall(r"^rtl: trace: (.*)\n", done.stderr, re.MULTILINE)
@@ -185,23 +161,6 @@ class Timeline(Case):
         done = self.rtl("trace", "--in-process", "-s", "libjson_sub.so", PROGRAM, "10")
         self.assertEqual(len(dispatches_of_json(said(done, ".json"))), 10)
 
-    def test_other_subscriber_without_a_name_for_its_file__said_where_it_is(self):
-        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "10")
-        for command in (("trace", "-s", MARK, PROGRAM, "10"), ("replay", "-s", MARK, "run.rec"),
-                        ("trace", "--in-process", "-s", MARK, PROGRAM, "10")):
-            done = self.rtl(*command, env={"TEST_MARK_FILE": "1"})
-            self.assertEqual(done.stderr, f"rtl: output: {self.path('mark.txt')}\n")
-            self.assertEqual(self.rtl(*command).stderr, "")  # that one is of before
-        self.assertEqual(self.rtl("trace", "-q", "-s", MARK, PROGRAM, "10",
-                                  env={"TEST_MARK_FILE": "1"}).stderr, "")
-
-    def test_unknown_suffix__those_that_are_known_are_said(self):
-        for command in (("trace",), ("trace", "--in-process")):
-            self.refused(2, ".db, .rpd, .csv, .json, .json.gz, .pftrace", *command, "-o", "x.txt", "true")
-        self.refused(2, "given twice", "trace", "-o", "x.json", "-o", "x.json", "true")
-        self.refused(2, "is empty", "trace", "-o", "", "true")
-        self.refused(1, "No such file", "trace", "-o", "/nonexistent/x.json", "true")
-
     def test_names__percent_signs(self):
         self.rtl("trace", "-q", "-o", "%e-r%r-%q{MY}-%p.json", "-o", "50%x%%.db", PROGRAM, "10",
                  env={"RANK": "3", "MY": "a/b"})
@@ -215,50 +174,12 @@ class Timeline(Case):
             os.unlink(self.path("rank7.json"))
         self.refused(2, "%q{NOT_SET} is not set", "trace", "-o", "%q{NOT_SET}.json", "true")
 
-    def test_in_process__each_process_its_own_file(self):
-        done = self.rtl("trace", "--in-process", "-o", "a.json", PROGRAM, "100", "children")
-        self.assertEqual(done.returncode, 0)
-        self.assertEqual(len(self.names()), 3)
-        for name in self.names():
-            self.assertRegex(name, r"^a(-\d+)?\.json$")
-            self.assertEqual(len(dispatches_of_json(self.path(name))), 100)
-
-    def test_nothing_recorded__no_file(self):
-        done = self.rtl("trace", "-o", "a.json", "-o", "a.pftrace", "true")
-        self.assertIn("nothing was recorded", done.stderr)
-        self.assertEqual(self.names(), [])
-
     def test_something_else_is_there__it_stays(self):
         self.write("a.json", "{}")
         done = self.rtl("trace", "-o", "a.json", PROGRAM, "10")
         self.assertIn("exists and is no trace", done.stderr)
         with open(self.path("a.json"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "{}")
-
-    @unittest.skipUnless(TMPFS, "no mounts of our own here")
-    def test_full_disk__said_and_readable(self):
-        for name, size, read in (("a.json", "2m", dispatches_of_json),
-                                 ("a.json.gz", "400k", dispatches_of_json),
-                                 ("a.pftrace", "2m", dispatches_of_pftrace)):
-            folder = self.path("small")
-            os.makedirs(folder, exist_ok=True)
-            done = subprocess.run(
-                ["unshare", "-rm", "sh", "-c", f'mount -t tmpfs -o size={size} tmpfs "$1" && '
-                 'cd "$1" && "$2" trace -o "$3" "$4" 60000; status=$?; cp "$3" ..; exit $status',
-                 "sh", folder, RTL, name, PROGRAM], env=self.environment(), capture_output=True,
-                text=True, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("cannot be written (No space left on device)", done.stderr)
-            self.assertGreater(len(read(self.path(name))), 0)
-
-    def test_replay__as_the_database(self):
-        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "1000", "children")
-        self.assertEqual(self.rtl("replay", "-o", "a.db", "-o", "a.json", "-o", "a.pftrace",
-                                  "run.rec").returncode, 0)
-        expected = dispatches_of_database(self.path("a.db"))
-        self.assertEqual(len(expected), 3000)
-        self.assertEqual(dispatches_of_json(self.path("a.json")), expected)
-        self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
 
 
 class Convert(Case):
@@ -353,15 +274,6 @@ class Convert(Case):
 class TimelineKilled(Case):
     """rtl is killed at a random moment."""
 
-    def killed(self, name, seconds):
-        child = self.start("trace", "-q", "-o", name, PROGRAM, "20000")
-        # not before it has said where the events go
-        self.wait_until(lambda: child.poll() is not None or
-                        os.path.exists(self.path(name)) and os.path.getsize(self.path(name)))
-        time.sleep(seconds)
-        child.send_signal(signal.SIGKILL)
-        child.communicate()  # the program goes on, and ends
-
     def recovered(self, name, read):
         folders = os.listdir(self.spool)
         for folder in folders:
@@ -416,19 +328,6 @@ class TimelineKilled(Case):
             with self.subTest(killed_at=count):
                 self.killed_at(f"unlink:{count}", *command)
                 self.check_killed("a.json", dispatches_of_json)
-
-    def test_killed_at_any_time__complete_after_recovery(self):
-        most = 0
-        for i in range(3):
-            for suffix, read in ((".pftrace", dispatches_of_pftrace), (".json", dispatches_of_json),
-                                 (".json.gz", dispatches_of_json)):
-                name = f"{i}{suffix}"
-                self.killed(name, random.random() * 0.1)
-                before = self.left(name, read)
-                after = self.recovered(name, read)
-                self.assertGreaterEqual(after, before)
-                most = max(most, after)
-        self.assertGreater(most, 0)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import unittest
 
-from cli_kit import CLEAN, PROGRAM, RTL, Case
+from cli_kit import PROGRAM, RTL, Case
 
 MARK = os.environ["RTL_TEST_MARK"]
 OWNER, OTHER = 65533, 65534
@@ -159,16 +159,6 @@ class Foreigners(TwoUsers):
         self.assert_private()
         self.end(child)
 
-    def test_in_process__is_the_owners_alone(self):
-        child = subprocess.Popen(
-            [self.program, "100", "lines"], cwd=self.folder, text=True, umask=0,
-            env=self.environment({"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"}),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            **self.identity(OWNER))
-        self.line(child)
-        self.assert_private()
-        self.end(child)
-
     def test_outputs__have_what_the_umask_gives(self):
         self.end(self.begin("trace", "-q", "-o", "run.db", "-o", "run.json", "-s",
                             "libsqlite_sub.so:libjson_sub.so:libstats_sub.so?output=run.txt",
@@ -202,17 +192,6 @@ class Foreigners(TwoUsers):
         self.line(child)
         self.end(child)
         self.assertEqual(self.operations("run.db"), 200)
-
-    def test_left_spool__is_not_for_others_to_recover(self):
-        child = self.begin("trace", "-q", "-o", "run.db")
-        os.kill(child.pid, signal.SIGKILL)
-        child.communicate(timeout=SHORT_S)
-        left = self.in_spool()
-        self.assert_private()
-        done = self.rtl_as(OTHER, "recover", "-o", os.path.join(self.shared, "mine.db"), left)
-        self.assertEqual((done.returncode, os.listdir(self.shared)), (1, []), done.stderr)
-        self.assertEqual(self.rtl_as(OWNER, "recover", left).returncode, 0)
-        self.assertEqual(self.operations("run.db"), 100)
 
     def test_program_of_another__does_not_feed(self):
         child = self.begin("trace", "-q", "-o", "run.db")
@@ -394,17 +373,6 @@ class Planted(TwoUsers):
                 self.assertEqual(self.state(self.precious), self.before)
                 self.assertEqual(os.lstat(out).st_size if kind == "file" else 0, 0)
                 os.unlink(out)
-
-    def test_log__not_into_a_fifo_that_another_reads(self):
-        out = os.path.join(self.shared, "log")
-        self.plant("FIFO", out)
-        reader = os.open(out, os.O_RDONLY | os.O_NONBLOCK)
-        self.addCleanup(os.close, reader)
-        done = self.run_as(OWNER, self.program, "10", "print", env={
-            "RTL_LOG": f"debug:{out}", "RTL_SUBSCRIBERS": "libstats_sub.so:missing"})
-        self.assertEqual((done.returncode, done.stdout), (0, "10\n"), done.stderr)
-        self.assertIn("RTL_LOG names no level and no usable file", done.stderr)
-        self.assertEqual(os.read(reader, 4096), b"")
 
     def test_places_of_spools__passed_over(self):
         """Links, FIFOs and folders that look like somebody's session."""

@@ -10,7 +10,7 @@ import os
 import signal
 import unittest
 
-from cli_kit import HANG_S, RTL, SLOW, Faults
+from cli_kit import RTL, SLOW_EVENTS, Faults
 
 COUNT = 20000  # events of a line: more than 50 rings
 # rtl passes SIGCONT on, which undoes the SIGSTOP by which a leak check that is just beginning stops its process: both
@@ -51,7 +51,7 @@ class Grown(Faults):
 
     def test_subscriber_takes_nothing__program_does_not_wait(self):
         child = self.lines(count=str(COUNT), env={
-            "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW}?at=events", **SMALL})
+            "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW_EVENTS}", **SMALL})
         published = sum(self.line(child) for _ in range(4))
         self.assertEqual(published, COUNT * 4)
         with open(self.path("go"), "w", encoding="utf-8"):
@@ -59,25 +59,9 @@ class Grown(Faults):
         self.assertEqual(self.end(child), "")
         self.check(published)
 
-    def test_program_is_killed__all_is_delivered(self):
-        child, published = self.stopped("trace", "-q", "-o", "run.db")
-        os.kill(self.program_of(child), signal.SIGKILL)
-        os.kill(child.pid, signal.SIGCONT)
-        self.end(child)
-        self.check(published)
-
     def recover(self):
         done = self.rtl("recover", self.in_spool())
         self.assertEqual(done.returncode, 0, done.stderr)
-
-    def test_rtl_is_killed__program_runs_on_and_all_is_recovered(self):
-        child, published = self.stopped("trace", "-q", "-o", "run.db")
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait(HANG_S)
-        published += self.line(child)
-        self.end(child)
-        self.recover()
-        self.check(published)
 
     def test_both_are_killed__all_is_recovered(self):
         child, published = self.stopped("trace", "-q", "-o", "run.db")

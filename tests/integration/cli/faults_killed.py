@@ -19,7 +19,6 @@ import unittest
 from cli_kit import HANG_S, LONG, NO_GROWTH, PROGRAM, RTL, SANITIZED, Faults, session_ends, session_page
 
 LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
-ROUNDS = LONG * (3 if SANITIZED else 8)
 STEPS = LONG * (8 if SANITIZED else 25)
 
 # Leaves a database in the middle of a transaction.
@@ -57,53 +56,6 @@ class Killed(Faults):
         self.assertNotIn(self.spool, done.stdout)
         self.assertEqual(os.listdir(self.spool), [], done.stderr)
 
-    def test_program_and_rtl_at_once__each_event_once(self):
-        for _ in range(4):
-            child = self.lines(RTL, "trace", "-o", "run.db", count="20000")
-            published = self.line(child)
-            os.killpg(child.pid, signal.SIGKILL)
-            child.communicate(timeout=HANG_S)
-            self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
-            self.assertEqual(published, 20000)
-            self.assertEqual(self.packets("run.db"), 20000)
-
-    def killed_at_random(self, longest, command, count, env=None):
-        """Kills the whole group after a random time; nothing if it has ended before."""
-        child = subprocess.Popen([*command, PROGRAM, count], cwd=self.folder,
-                                 env=self.environment(env), start_new_session=True,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            child.wait(timeout=random.random() * longest)
-        except subprocess.TimeoutExpired:
-            pass
-        try:
-            os.killpg(child.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        child.wait()
-
-    def rounds(self, longest, command, count, env=None):
-        events = []
-        for _ in range(ROUNDS):
-            for name in glob.glob(self.folder + "/run.db*"):
-                os.unlink(name)
-            self.killed_at_random(longest, command, count, env)
-            self.recover_all("run.db")
-            events.append(self.packets_if_any("run.db"))
-        print("events:", *events)
-
-    def test_while_it_starts(self):
-        self.rounds(0.02, (RTL, "trace", "-q", "-o", "run.db"), "1000")
-
-    def test_while_it_runs_and_ends(self):
-        self.rounds(0.3, (RTL, "trace", "-q", "-o", "run.db"), "200000")
-
-    def test_while_one_that_drains_itself_starts(self):
-        self.rounds(0.02, (), "1000", {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
-
-    def test_while_one_that_drains_itself_runs_and_ends(self):
-        self.rounds(0.3, (), "200000", {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
-
     def check_recording(self):
         """What is left can be recovered, and what there is of the recording be replayed."""
         self.recover_all("none.db")
@@ -112,12 +64,6 @@ class Killed(Faults):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.packets("run.db")
             shutil.rmtree(self.path("run.rec"))
-
-    def test_while_it_records(self):
-        for _ in range(ROUNDS):
-            self.killed_at_random(0.2, (RTL, "record", "-q", "-o", "run.rec"), "100000")
-            self.check_recording()
-            shutil.rmtree(self.path("run.rec"), ignore_errors=True)
 
     def at_system_calls(self, prepare, check, *command, env=None):
         """Some of the calls that the command makes: kills it there, and then checks."""
@@ -244,26 +190,6 @@ class Leftovers(Faults):
                                                     "?output=stats.txt"}), capture_output=True)
         self.assertEqual(done.stderr, "")
         self.end(child)
-
-    def test_folders_without_events__taken_away(self):
-        dead = subprocess.Popen(["true"])
-        dead.wait()
-        for name in (f"rtl-spool-{dead.pid}-abcdef", f"rtl-{dead.pid}-abcdef"):
-            os.mkdir(os.path.join(self.spool, name))
-        with open(os.path.join(self.spool, f"rtl-{dead.pid}-abcdef", "session"), "w",
-                  encoding="utf-8"):
-            pass
-        # killed while it removed its spool
-        os.mkdir(os.path.join(self.spool, f"rtl-spool-{dead.pid}-uvwxyz"))
-        for name in ("removed", "ring-0"):
-            self.write(os.path.join(self.spool, f"rtl-spool-{dead.pid}-uvwxyz", name), "")
-        kept = {"rtl-notes", "rtl-5-x", f"rtl-{os.getpid()}-abcdef"}
-        for name in kept:
-            os.mkdir(os.path.join(self.spool, name))
-        self.assertIn("removed 3 folders of processes that were killed",
-                      self.rtl("recover").stderr)
-        self.assertEqual(set(os.listdir(self.spool)), kept)
-        self.clear()
 
 
 class EndsInOrder(Faults):

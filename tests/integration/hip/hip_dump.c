@@ -2,12 +2,10 @@
 /*
  * A subscriber for tests of the HIP interceptor: one line of text for each event.
  *
- *	begin|end|unfinished NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS
- *result=N status=TEXT stream=0xN device=N flags=N category=TEXT args NAME (the same), then " : "
- *and the arguments as text range_begin|range_end|range_open tid=N instance=N correlation=N parent=N
- *id=N begin_tid=N level=N flags=N begin=NS end=NS : NAME mark tid=N parent=N flags=N : NAME name
- *kind=N object=0xN flags=N : NAME dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N
- *begin=NS end=NS ledger STREAM published=N delivered=N discarded=N missed=N
+ *	begin|end NAME tid=N instance=N ..., args|args_begin NAME (the same) : the arguments as text
+ *	range_end instance=N : NAME
+ *	dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N begin=NS end=NS
+ *	ledger STREAM published=N delivered=N discarded=N missed=N
  *
  * Settings: output (file, default standard error), begin (1: begins too), args (1: also
  * rtl.hip.call.debug, "args" for its ends and "args_begin" for its begins).
@@ -64,10 +62,7 @@ static void dump_calls(void *user, const struct rtl_event *const *events, size_t
 
 	for (size_t i = 0; i < count; i++) {
 		flockfile(dump->file); /* inline callbacks write, too */
-		dump_call(dump, events[i],
-			  events[i]->type == RTL_FUNCTION_BEGIN ? "begin"
-			  : events[i]->type == RTL_FUNCTION_END ? "end"
-								: "unfinished");
+		dump_call(dump, events[i], events[i]->type == RTL_FUNCTION_BEGIN ? "begin" : "end");
 		fputc('\n', dump->file);
 		funlockfile(dump->file);
 	}
@@ -83,10 +78,7 @@ static void dump_args(void *user, const struct rtl_event *const *events, size_t 
 		char line[4096];
 
 		flockfile(dump->file);
-		dump_call(dump, e,
-			  e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin"
-			  : e->type == RTL_FUNCTION_WITH_ARGS_END ? "args"
-								  : "args_unfinished");
+		dump_call(dump, e, e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin" : "args");
 		rtl_args_text(dump->host, e, rtl_type_field(type, type->field_count - 1u), line,
 			      sizeof(line));
 		fprintf(dump->file, " : %s\n", line);
@@ -110,42 +102,15 @@ static void dump_dispatches(void *user, const struct rtl_event *const *events, s
 	}
 }
 
-static const char *name_in(const struct rtl_event *e, struct rtl_text text, char *out, size_t size)
-{
-	snprintf(out, size, "%.*s", (int)text.length, (const char *)e->payload + text.offset);
-	return out;
-}
-
-static void dump_roctx(void *user, const struct rtl_event *const *events, size_t count)
+static void dump_ranges(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct dump *dump = user;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct rtl_event *e = events[i];
-		const struct rtl_roctx_range *r = e->payload;
-		const struct rtl_roctx_mark *m = e->payload;
-		const struct rtl_roctx_name *n = e->payload;
-		char name[2048];
+		const struct rtl_roctx_range *r = events[i]->payload;
 
-		if (e->type == RTL_SIGNAL)
-			fprintf(dump->file, "mark tid=%u parent=%" PRIu64 " flags=%u : %s\n",
-				e->tid, m->parent, m->flags,
-				name_in(e, m->name, name, sizeof(name)));
-		else if (e->type == RTL_METADATA)
-			fprintf(dump->file, "name kind=%u object=0x%" PRIx64 " flags=%u : %s\n",
-				n->kind, n->object, n->flags,
-				name_in(e, n->name, name, sizeof(name)));
-		else
-			fprintf(dump->file,
-				"%s tid=%u instance=%" PRIu64 " correlation=%" PRIu64
-				" parent=%" PRIu64 " id=%" PRIu64 " begin_tid=%u level=%d flags=%u"
-				" begin=%" PRIu64 " end=%" PRIu64 " : %s\n",
-				e->type == RTL_REGION_BEGIN ? "range_begin"
-				: e->type == RTL_REGION_END ? "range_end"
-							    : "range_open",
-				e->tid, e->instance, e->correlation, r->parent, r->id, r->begin_tid,
-				r->level, r->flags, r->begin_ns, r->end_ns,
-				name_in(e, r->name, name, sizeof(name)));
+		fprintf(dump->file, "range_end instance=%" PRIu64 " : %.*s\n", events[i]->instance,
+			(int)r->name.length, (const char *)r + r->name.offset);
 	}
 }
 
@@ -179,27 +144,36 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 	return 0;
 }
 
+static int subscribe(struct dump *dump, const struct rtl_stream_info *info, uint16_t begin,
+		     uint16_t end, enum rtl_delivery delivery, rtl_events_fn fn)
+{
+	const struct rtl_host *host = dump->host;
+	int err = 0;
+
+	if (begin)
+		err = host->subscribe(host, info, begin, delivery, fn, dump, NULL);
+	return err ? err : host->subscribe(host, info, end, delivery, fn, dump, NULL);
+}
+
 static int stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct dump *dump = instance;
-	const struct rtl_host *host = dump->host;
+	const bool begin = dump->begin;
 
 	if (dump->stream_count < 8)
 		dump->streams[dump->stream_count++] = info;
 	if (!strcmp(info->name, RTL_STREAM_HSA))
-		return host->subscribe(host, info, RTL_TASK_END, RTL_BUFFERED, dump_dispatches,
-				       dump, NULL);
+		return subscribe(dump, info, 0, RTL_TASK_END, RTL_BUFFERED, dump_dispatches);
 	if (!strcmp(info->name, RTL_STREAM_ROCTX))
-		return host->subscribe(host, info, RTL_TYPE_ANY, RTL_BUFFERED, dump_roctx, dump,
-				       NULL);
+		return subscribe(dump, info, 0, RTL_REGION_END, RTL_BUFFERED, dump_ranges);
 	if (dump->args && !strcmp(info->name, RTL_STREAM_HIP_CALL_DEBUG))
-		return host->subscribe(
-			host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_WITH_ARGS_END,
-			dump->args == 2 ? RTL_INLINE : RTL_BUFFERED, dump_args, dump, NULL);
-	if (strcmp(info->name, RTL_STREAM_HIP_CALL) != 0)
-		return 0;
-	return host->subscribe(host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_END,
-			       RTL_BUFFERED, dump_calls, dump, NULL);
+		return subscribe(dump, info, begin ? RTL_FUNCTION_WITH_ARGS_BEGIN : 0,
+				 RTL_FUNCTION_WITH_ARGS_END,
+				 dump->args == 2 ? RTL_INLINE : RTL_BUFFERED, dump_args);
+	if (!strcmp(info->name, RTL_STREAM_HIP_CALL))
+		return subscribe(dump, info, begin ? RTL_FUNCTION_BEGIN : 0, RTL_FUNCTION_END,
+				 RTL_BUFFERED, dump_calls);
+	return 0;
 }
 
 static int finish(void *instance)

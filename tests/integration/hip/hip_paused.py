@@ -1,14 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_paused.py DATABASE OUTPUT LOG: of what a program (tests/programs/hip/paused.hip) did, which has numbers,
-that with even numbers is in the database, once, and nothing with an odd one; the GPU's log has both.
-Nothing is missed."""
+"""hip_paused.py [--ranges] DATABASE OUTPUT LOG: of what a program (tests/programs/hip/paused.hip) did, which has
+numbers, that with even numbers is in the database, once, and nothing with an odd one; the GPU's log has both. Nothing
+is missed. --ranges: what is not there is counted as left out."""
 import collections
 import re
 import sqlite3
 import sys
 
 COPY = 1 << 20
+QUERIES = {
+    "kernels": "SELECT grid_x / 64 FROM rtl_dispatches WHERE kernel = 'numbered'",
+    "copies": "SELECT bytes - %d FROM rtl_copies WHERE bytes > %d" % (COPY, COPY),
+    "calls": "SELECT CAST(substr(args, instr(args, 'len=') + 4) AS INTEGER) - 1024"
+             " FROM rtl_calls WHERE function = 'hipDeviceGetName'",
+    "marks": "SELECT CAST(substr(name, 6) AS INTEGER) FROM rtl_markers WHERE NOT is_range",
+    "ranges": "SELECT CAST(substr(name, 7) AS INTEGER) FROM rtl_markers WHERE name LIKE 'range %'",
+}
 
 
 def numbers_of_log(path):
@@ -23,38 +31,47 @@ def numbers_of_log(path):
     return found
 
 
+def check_ranges(db, left_out, outside, problems):
+    if left_out.get("rtl.hsa", 0) < outside or left_out.get("rtl.hsa.copy") != outside or \
+            "rtl.roctx" not in left_out:
+        problems.append("%d are outside, left out: %s" % (outside, left_out))
+    names = {n for n, in db.execute("SELECT name FROM rtl_markers WHERE name LIKE '%wanted'")}
+    if names != {"wanted"}:
+        problems.append("ranges that choose: %s" % names)
+
+
 def main():
-    db = sqlite3.connect(sys.argv[1])
-    with open(sys.argv[2], encoding="utf-8") as file:
+    ranges = sys.argv[1] == "--ranges"
+    path, output, log_path = sys.argv[1 + ranges:]
+    db = sqlite3.connect(path)
+    with open(output, encoding="utf-8") as file:
         last = int(re.search(r"^numbers (\d+)$", file.read(), re.M)[1])
-    log = numbers_of_log(sys.argv[3])
-    queries = {
-        "kernels": "SELECT grid_x / 64 FROM rtl_dispatches WHERE kernel = 'numbered'",
-        "copies": "SELECT bytes - %d FROM rtl_copies WHERE bytes > %d" % (COPY, COPY),
-        "calls": "SELECT CAST(substr(args, instr(args, 'len=') + 4) AS INTEGER) - 1024"
-                 " FROM rtl_calls WHERE function = 'hipDeviceGetName'",
-        "marks": "SELECT CAST(substr(name, 6) AS INTEGER) FROM rtl_markers WHERE NOT is_range",
-        "ranges": "SELECT CAST(substr(name, 7) AS INTEGER) FROM rtl_markers WHERE is_range",
-    }
+    log = numbers_of_log(log_path)
+    want = sorted(n for n in log["kernels"] if n % 2 == 0)
+    outside = len(log["kernels"]) - len(want)
     problems = []
-    for what, query in queries.items():
+    if not outside or sorted(log["kernels"]) != sorted(log["copies"]) or max(log["kernels"]) > last:
+        problems.append("the log has other copies than kernels, or none that is not to be recorded: %s" % log)
+    for what, query in QUERIES.items():
         got = sorted(n for n, in db.execute(query))
-        want = sorted(n for n in log[what] if n % 2 == 0) if what in log else None
-        if what in log and not any(n % 2 for n in log[what]):
-            problems.append("%s: the log has none while paused" % what)
-        if not got or any(n % 2 or not 0 < n <= last for n in got) or len(set(got)) != len(got) or \
-                want not in (None, got):
+        if got != want:
             problems.append("%s: recorded %s, expected %s" % (what, got, want))
-        print("hip_paused: %s: %d recorded, %d done" % (what, len(got), len(log.get(what, got))))
-    lost = db.execute("SELECT stream, published, delivered, missed FROM rtl_ledger"
-                      " WHERE published <> delivered OR missed").fetchall()
-    if lost:
-        problems.append("ledger: %s" % lost)
+    left_out = {stream: count for stream, cause, count in db.execute(
+        "SELECT stream, cause, count FROM rtl_left_out") if cause == "outside of the ranges"}
+    if ranges:
+        check_ranges(db, left_out, outside, problems)
+    elif left_out:
+        problems.append("left out: %s" % left_out)
+    for stream, published, delivered, lost in db.execute(
+            "SELECT stream, published, delivered, discarded + abandoned + missed FROM rtl_ledger"):
+        if lost or published != delivered + left_out.get(stream, 0):
+            problems.append("ledger of %s: %d, %d, %d lost" % (stream, published, delivered, lost))
     unlinked = db.execute("SELECT count(*) FROM rtl_dispatch WHERE correlation = 0").fetchone()[0]
     if unlinked:
         problems.append("%d dispatches are linked to no call" % unlinked)
     for problem in problems:
         print("hip_paused: %s" % problem, file=sys.stderr)
+    print("hip_paused: %d recorded, %d not" % (len(want), outside))
     sys.exit(bool(problems))
 
 

@@ -2,7 +2,7 @@
 /*
  * roctx_calls [library]: ranges and marks in all ways that roctx has, and what it returned. Built
  * without a library of roctx: its functions are those of whoever has them, at run time. Writes
- * what a trace should have, for roctx_compare.py:
+ * what a trace should have, for roctx_database.py:
  *
  *	range LEVEL NAME PARENT...	pushed; the names of the two ranges around it, "-" if none
  *	started NAME, open NAME		stopped; never stopped or popped
@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -158,34 +157,6 @@ static void null_names(void)
 	printf("started (empty)\n");
 }
 
-/* A text of that length at the end of a page, behind which there is nothing, and not terminated;
- * once more over the border of two pages. */
-static void unterminated(void)
-{
-	char *pages =
-		mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (pages == MAP_FAILED || munmap(pages + 2 * 4096, 4096))
-		exit(1);
-	memcpy(pages + 2 * 4096 - 12, "unterminated", 12);
-	EXPECT(roctxRangePushA(pages + 2 * 4096 - 12), 0);
-	roctxMarkA(pages + 2 * 4096 - 12);
-	EXPECT(roctxRangePop(), 0);
-	printf("mark unterminated unterminated\n");
-	printf("range 0 unterminated -\n");
-	memcpy(pages + 4096 - 6, "two-pages", 10);
-	EXPECT(roctxRangePushA(pages + 4096 - 6), 0);
-	EXPECT(roctxRangePop(), 0);
-	printf("range 0 two-pages -\n");
-	memset(pages + 2 * 4096 - 2000, 'y', 2000);
-	EXPECT(roctxRangePushA(pages + 2 * 4096 - 1000), 0);
-	EXPECT(roctxRangePop(), 0);
-	printf("range 0 %.1000s -\n", pages + 2 * 4096 - 1000);
-	EXPECT(roctxRangePushA((const char *)16), 0);
-	EXPECT(roctxRangePop(), 0);
-	printf("range 0 (empty) -\n");
-}
-
 int main(int argc, char **argv)
 {
 	const bool library = argc > 1 && !strcmp(argv[1], "library");
@@ -205,8 +176,6 @@ int main(int argc, char **argv)
 	long_names();
 	if (!library)
 		null_names();
-	if (!library)
-		unterminated();
 	printf("roctx_calls: ok\n");
 	return 0;
 }

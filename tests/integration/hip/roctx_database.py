@@ -14,7 +14,7 @@ def main():
         for line in file:
             kind, _, rest = line.rstrip("\n").partition(" ")
             said[kind].append(rest.replace("(empty)", ""))
-    rows = db.execute("SELECT is_range, level, name, instance, parent, tid, end_tid, duration_ns"
+    rows = db.execute("SELECT is_range, level, name, instance, parent, tid, end_tid, duration_ns, begin_ns"
                       " FROM rtl_markers WHERE NOT unfinished").fetchall()
     unfinished = db.execute("SELECT name, end_tid, duration_ns FROM rtl_markers"
                             " WHERE unfinished AND is_range").fetchall()
@@ -43,6 +43,15 @@ def main():
     if markers != len(rows) + len(unfinished) or not rows:
         problems.append("%d rows of rocpd_api, %d of rtl_marker" % (
             markers, len(rows) + len(unfinished)))
+    ranges = {row[3]: row for row in rows if row[0]}
+    for row in rows:
+        outer = ranges.get(row[4]) if row[0] and row[1] > 0 else None
+        if outer and not outer[8] <= row[8] <= row[8] + row[7] <= outer[8] + outer[7]:
+            problems.append("not within its parent: %s, %s" % (row, outer))
+    lost = db.execute("SELECT published, delivered, missed FROM rtl_ledger WHERE stream = 'rtl.roctx' AND"
+                      " (published <> delivered OR missed)").fetchall()
+    if lost:
+        problems.append("ledger: %s" % lost)
     for problem in problems:
         print("roctx_database: %s" % problem, file=sys.stderr)
     print("roctx_database: %d markers" % markers)

@@ -3,12 +3,14 @@
 """Compares what the HSA interceptor published with the software GPU's log, row by row.
 
     hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--late] [--blind N] [--unnamed] [--own FILE]
-                   [--own-copies FILE] [--copies-missed N] [--lite]
+                   [--own-copies FILE] [--copies-missed N] [--lite] [--untimed N] [--again N]
 
 TRACE is written by the subscriber hsa_dump, LOG is SOFTGPU_LOG's file. Every dispatch in the
 log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
 workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
 dispatches of the log may be absent from the trace, and must have been counted as missed.
+--untimed: up to so many dispatches share a signal and have no times.
+--again: so many runtimes that began after the first one has ended are counted, and not traced.
 --late: some dispatches are absent, and these have been counted as missed, but for one that may
 have been published too late to be delivered.
 --passed-on: some dispatches were passed on by the runtime's thread, and say so; the others are all of
@@ -21,7 +23,7 @@ the times must be in the log, too, with the same tick.
 Copies are compared as copy_compare.py says. --copies-missed: so many have been counted as
 missed, and may be in the log. --lite: no copy is traced, all are counted as missed.
 --own-copies: lines `copytime BYTES SRC DST BEGIN END` are what the program read itself of copies, and
-`count COPIES CALLS REFUSED` how many it made; `shared BEGIN END` are times of one of several copies.
+`count COPIES CALLS REFUSED` how many it made; `shared SIGNAL` is one that several copies count down.
 --barriers: N barrier packets or more must be there, each once
 as in the log: kind, GPU, number of dependencies, times; without it, none may be there. The
 runtime's own queues have barriers, too: in the log there may be more.
@@ -31,7 +33,7 @@ import argparse
 import pathlib
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
 import copy_compare  # noqa: E402
@@ -56,7 +58,7 @@ def read_log(path, unnamed):
 
 
 def read_trace(path, unnamed):
-    rows, missed, ids = [], 0, set()
+    rows, missed, ids, untimed = [], 0, set(), Counter()
     with open(path) as file:
         for line in file:
             word = line.split(" ", 1)[0]
@@ -69,10 +71,13 @@ def read_trace(path, unnamed):
             if key in ids:
                 sys.exit("published twice: queue %s packet %s" % key)
             ids.add(key)
-            rows.append((("?" if unnamed else row["kernel"], row["gpu"], row["grid"],
-                          row["workgroup"], row["group"], row["private"]),
-                         int(row["begin"]), int(row["end"])))
-    return rows, missed
+            what = ("?" if unnamed else row["kernel"], row["gpu"], row["grid"], row["workgroup"],
+                    row["group"], row["private"])
+            if int(row["end"]):
+                rows.append((what, int(row["begin"]), int(row["end"])))
+            else:
+                untimed[what] += 1
+    return rows, missed, untimed
 
 
 def read_copies(path):
@@ -90,7 +95,7 @@ def read_copies(path):
             instances.add(row["instance"])
             copies.append({key: int(row[key], 0) for key in
                            ("gpu", "bytes", "src", "dst", "begin", "end", "flags", "direction",
-                            "submit", "from", "to")})
+                            "submit", "from", "to", "signal")})
     return copies, missed
 
 
@@ -112,13 +117,13 @@ def check_own_copies(path, copies, tick):
     with open(path, errors="replace") as file:
         for line in file:
             words = line.split()
-            if not words or words[0] not in ("copytime", "shared"):
+            if not words or words[0] != "copytime":
                 continue
             begin, end = map(int, words[-2:])
-            what = (int(words[1]), int(words[2], 0), int(words[3], 0)) if len(words) == 6 else None
+            what = (int(words[1]), int(words[2], 0), int(words[3], 0))
             own += 1
             if not any(abs(c["begin"] - begin) <= tick and abs(c["end"] - end) <= tick and
-                       what in (None, (c["bytes"], c["src"], c["dst"])) for c in good):
+                       what == (c["bytes"], c["src"], c["dst"]) for c in good):
                 strange += 1
                 print("not traced with the times that the program has read:", line.strip())
     print("copies: %d, calls %d, refused %d (the program: %s); its own times: %d, not traced: %d"
@@ -126,11 +131,17 @@ def check_own_copies(path, copies, tick):
     return found == counted(path) and own and not strange
 
 
+def shared_signals(path):
+    with open(path, errors="replace") as file:
+        return {int(line.split()[1], 0) for line in file if line.startswith("shared ")}
+
+
 def compare_copies(args):
     copies, missed = read_copies(args.trace)
     found = []
     transfers = copy_compare.compare(copies, args.log, args.tick, found.append,
-                                     args.lite or args.copies_missed > 0)
+                                     bool(args.lite or args.copies_missed or args.again),
+                                     shared_signals(args.own_copies) if args.own_copies else ())
     for text in found[:20]:
         print("copies:", text)
     for copy in copies:
@@ -256,6 +267,8 @@ def main():
     parser.add_argument("--owners", action="store_true")
     parser.add_argument("--late", action="store_true")
     parser.add_argument("--blind", type=int, default=0)
+    parser.add_argument("--untimed", type=int, default=0)
+    parser.add_argument("--again", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
     parser.add_argument("--own")
     parser.add_argument("--barriers", type=int, default=0, metavar="N",
@@ -269,19 +282,24 @@ def main():
     if args.own_copies:  # a program without dispatches
         return
     log = read_log(args.log, args.unnamed)
-    trace, missed = read_trace(args.trace, args.unnamed)
+    trace, missed, untimed = read_trace(args.trace, args.unnamed)
     by_log, by_trace = grouped(log), grouped(trace)
     absent = extra = 0
-    for key in sorted(set(by_log) | set(by_trace)):
+    for key in sorted(set(by_log) | set(by_trace) | set(untimed)):
         a, b = compare_times(key, by_log.get(key, []), by_trace.get(key, []), args.tick)
+        a, b = max(a - untimed[key], 0), b + max(untimed[key] - a, 0)
         if a or b:
             print("%s: %d in the log, %d traced; %d absent, %d extra"
                   % (key, len(by_log.get(key, [])), len(by_trace.get(key, [])), a, b))
         absent, extra = absent + a, extra + b
-    print("log %d, traced %d, missed %d, absent %d, extra %d"
-          % (len(log), len(trace), missed, absent, extra))
+    print("log %d, traced %d, without times %d, missed %d, absent %d, extra %d"
+          % (len(log), len(trace), sum(untimed.values()), missed, absent, extra))
     if not log:
         sys.exit("nothing in the log")
+    if sum(untimed.values()) > args.untimed:
+        sys.exit("%d dispatches without times" % sum(untimed.values()))
+    if args.again:
+        sys.exit(bool(extra) or not trace or missed != args.again)
     if args.blind:
         sys.exit(bool(trace) or missed != args.blind)
     if args.late:

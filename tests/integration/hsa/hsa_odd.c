@@ -5,8 +5,7 @@
  * for dispatches whose times it reads itself, and "hsa_odd: ok". The kernels have no names (kernel
  * object 0).
  */
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
+#define PROGRAM "hsa_odd"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,16 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hsa_program.h"
+
 #include "../../programs/hang_guard.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("hsa_odd: FAILED: line %d: %s\n", __LINE__, #condition);            \
-			fflush(stdout);                                                            \
-			_Exit(1);                                                                  \
-		}                                                                                  \
-	} while (0)
 #define SMALL       64
 #define ORDERED     (1 << HSA_PACKET_HEADER_BARRIER)
 #define PATIENCE_NS 60000000000u
@@ -36,25 +29,6 @@
 static const hsa_signal_t none;
 static hsa_agent_t gpu;
 static long printed;
-
-static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	CHECK(!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_GPU && !gpu.handle)
-		gpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static hsa_signal_t create(hsa_signal_value_t value)
 {
@@ -66,11 +40,11 @@ static hsa_signal_t create(hsa_signal_value_t value)
 
 static void wait_zero(hsa_signal_t signal)
 {
-	const uint64_t deadline = now_ns() + PATIENCE_NS;
+	const uint64_t deadline = monotonic_ns() + PATIENCE_NS;
 
 	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 1000000,
 					 HSA_WAIT_STATE_BLOCKED) >= 1)
-		CHECK(now_ns() < deadline);
+		CHECK(monotonic_ns() < deadline);
 }
 
 static hsa_queue_t *create_queue(uint32_t packets)
@@ -86,11 +60,11 @@ static hsa_queue_t *create_queue(uint32_t packets)
 /* The place of a packet whose index was reserved, when there is room for it. */
 static void *packet_at(hsa_queue_t *queue, uint64_t index)
 {
-	const uint64_t deadline = now_ns() + PATIENCE_NS;
+	const uint64_t deadline = monotonic_ns() + PATIENCE_NS;
 	char *packet = (char *)queue->base_address + 64 * (index & (queue->size - 1));
 
 	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
-		CHECK(now_ns() < deadline);
+		CHECK(monotonic_ns() < deadline);
 	memset(packet + 4, 0, 60);
 	return packet;
 }
@@ -144,7 +118,7 @@ static void barrier(hsa_queue_t *queue, hsa_signal_t dependency, hsa_signal_t si
 	ring(queue, index);
 }
 
-static void finish(hsa_queue_t *queue)
+static void drain(hsa_queue_t *queue)
 {
 	hsa_signal_t done = create(1);
 
@@ -169,7 +143,7 @@ static int held_up(hsa_queue_t *queue, hsa_signal_t done)
 	int count = 0;
 
 	for (int round = 0; round < 50; round++) {
-		const uint64_t begin = now_ns();
+		const uint64_t begin = monotonic_ns();
 
 		dispatch(queue, 64, none);
 		for (int i = 0; i < SMALL + 8; i++) {
@@ -177,7 +151,7 @@ static int held_up(hsa_queue_t *queue, hsa_signal_t done)
 			barrier(queue, none, done);
 			wait_zero(done);
 		}
-		count += now_ns() - begin >= 100000000u;
+		count += monotonic_ns() - begin >= 100000000u;
 	}
 	return count;
 }
@@ -230,38 +204,6 @@ static void batches(void)
 	CHECK(!hsa_queue_destroy(queue));
 }
 
-/* A signal that dispatches of one queue count down holds up another queue, and so in a circle. */
-static void *depend(void *data)
-{
-	hsa_queue_t *queues[3];
-	hsa_signal_t counted = create(0), passed = create(0), last = create(0);
-
-	(void)data;
-	for (int i = 0; i < 3; i++)
-		queues[i] = create_queue(SMALL);
-	for (int round = 0; round < 200; round++) {
-		hsa_signal_store_relaxed(counted, 8);
-		hsa_signal_store_relaxed(passed, 1);
-		hsa_signal_store_relaxed(last, 2);
-		barrier(queues[2], passed, last);
-		barrier(queues[1], counted, none);
-		dispatch(queues[1], 128, passed);
-		for (int i = 0; i < 8; i++)
-			dispatch(queues[0], 64, counted);
-		dispatch(queues[2], 192, last);
-		wait_zero(last);
-		CHECK(hsa_signal_load_relaxed(counted) == 0);
-		CHECK(hsa_signal_load_relaxed(passed) == 0);
-		CHECK(hsa_signal_load_relaxed(last) == 0);
-	}
-	for (int i = 0; i < 3; i++)
-		CHECK(!hsa_queue_destroy(queues[i]));
-	CHECK(!hsa_signal_destroy(counted));
-	CHECK(!hsa_signal_destroy(passed));
-	CHECK(!hsa_signal_destroy(last));
-	return NULL;
-}
-
 static void in_threads(int count, void *(*function)(void *))
 {
 	pthread_t threads[16];
@@ -270,58 +212,6 @@ static void in_threads(int count, void *(*function)(void *))
 		CHECK(!pthread_create(&threads[i], NULL, function, NULL));
 	for (int i = 0; i < count; i++)
 		CHECK(!pthread_join(threads[i], NULL));
-}
-
-static void dependencies(void)
-{
-	in_threads(3, depend);
-}
-
-/* A signal that a dispatch and a barrier behind it count down has the times of the barrier, which
- * begins when the dispatch, of KERNEL_NS, has ended. */
-static void mixed(void)
-{
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_amd_profiling_dispatch_time_t time, earlier;
-
-	for (int round = 0; round < 100; round++) {
-		hsa_signal_t both = create(2), before = create(1);
-
-		dispatch(queue, 64, before);
-		dispatch(queue, 64, both);
-		barrier(queue, none, both);
-		wait_zero(both);
-		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, before, &earlier));
-		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, both, &time));
-		CHECK(time.start >= earlier.end + KERNEL_NS - 100);
-		CHECK(!hsa_signal_destroy(before));
-		CHECK(!hsa_signal_destroy(both));
-	}
-	CHECK(!hsa_queue_destroy(queue));
-}
-
-/* What waits for a packet knows that those before it have completed their signals, which it may use
- * anew: nothing completes them later. */
-static void order(void)
-{
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_signal_t shared = create(0), last = create(0);
-
-	for (int round = 0; round < 1000; round++) {
-		hsa_signal_store_relaxed(shared, 3);
-		hsa_signal_store_relaxed(last, 1);
-		for (int i = 0; i < 3; i++)
-			dispatch(queue, 64, shared);
-		if (round % 2)
-			dispatch(queue, 128, last);
-		else
-			barrier(queue, none, last);
-		wait_zero(last);
-		CHECK(hsa_signal_load_scacquire(shared) == 0);
-	}
-	CHECK(!hsa_signal_destroy(shared));
-	CHECK(!hsa_signal_destroy(last));
-	CHECK(!hsa_queue_destroy(queue));
 }
 
 /* A handler of a signal submits the next dispatch, with the same signal. */
@@ -371,7 +261,7 @@ static void *come_and_go(void *data)
 		for (int i = 0; i < 40 && round % 5; i++)
 			dispatch(queue, 64, i % 2 ? done : none);
 		if (round % 3) {
-			finish(queue);
+			drain(queue);
 			CHECK(!(round % 5) || hsa_signal_load_scacquire(done) == 20);
 		}
 		CHECK(!hsa_queue_destroy(queue));
@@ -463,7 +353,7 @@ static void crowd(void)
 {
 	shared_queue = create_queue(SMALL);
 	in_threads(4, use_shared);
-	finish(shared_queue);
+	drain(shared_queue);
 	CHECK(!hsa_queue_destroy(shared_queue));
 }
 
@@ -495,7 +385,7 @@ static void ahead(void)
 		CHECK(!pthread_create(&thread[i], NULL, use_ahead, &threads));
 	for (int i = 0; i < 8; i++)
 		CHECK(!pthread_join(thread[i], NULL));
-	finish(shared_queue);
+	drain(shared_queue);
 	CHECK(!hsa_queue_destroy(shared_queue));
 }
 
@@ -506,7 +396,7 @@ static void full(void)
 		hsa_queue_t *queue = create_queue(SMALL);
 		hsa_signal_t start = create(1), done = create(SMALL / 2);
 		const uint64_t index = hsa_queue_add_write_index_relaxed(queue, SMALL);
-		const uint64_t begin = now_ns();
+		const uint64_t begin = monotonic_ns();
 
 		put_barrier(queue, index, HSA_PACKET_TYPE_BARRIER_AND, start, none);
 		for (uint64_t i = 1; i < SMALL; i++)
@@ -518,38 +408,11 @@ static void full(void)
 		hsa_signal_store_screlease(start, 0);
 		wait_zero(done);
 		/* A tracer that waits for room until then gives up some day. */
-		CHECK(now_ns() - begin < 20000000000u);
+		CHECK(monotonic_ns() - begin < 20000000000u);
 		CHECK(!hsa_signal_destroy(start));
 		CHECK(!hsa_signal_destroy(done));
 		CHECK(!hsa_queue_destroy(queue));
 	}
-}
-
-/* More dispatches with one signal, under way at once, than there are signals to stand in for it. */
-static void many(void)
-{
-	const int count = 3000;
-	hsa_queue_t *queue = create_queue(4096);
-	hsa_signal_t start = create(0), all = create(0), last = create(0);
-
-	for (int round = 0; round < 3; round++) {
-		hsa_signal_store_relaxed(start, 1);
-		hsa_signal_store_relaxed(all, count);
-		hsa_signal_store_relaxed(last, 1);
-		barrier(queue, start, none);
-		for (int i = 0; i < count; i++)
-			dispatch(queue, 64, all);
-		dispatch(queue, 128, last);
-		hsa_signal_store_screlease(start, 0);
-		wait_zero(all);
-		wait_zero(last);
-		CHECK(hsa_signal_load_scacquire(all) == 0 && hsa_signal_load_scacquire(last) == 0);
-		print_time(last);
-	}
-	CHECK(!hsa_signal_destroy(start));
-	CHECK(!hsa_signal_destroy(all));
-	CHECK(!hsa_signal_destroy(last));
-	CHECK(!hsa_queue_destroy(queue));
 }
 
 /* More than the queue holds, one by one, until another thread gives the signal that it waits for:
@@ -560,9 +423,9 @@ static atomic_int submitted;
 static void *give_later(void *data)
 {
 	const hsa_signal_t *start = data;
-	const uint64_t deadline = now_ns() + 2000000000u;
+	const uint64_t deadline = monotonic_ns() + 2000000000u;
 
-	while (submitted < SMALL + 8 && now_ns() < deadline)
+	while (submitted < SMALL + 8 && monotonic_ns() < deadline)
 		usleep(1000);
 	hsa_signal_store_screlease(*start, 0);
 	return NULL;
@@ -580,7 +443,7 @@ static void overflow(void)
 		barrier(queue, start, none);
 		for (int i = 0; i < SMALL + SMALL / 2; i++, submitted++)
 			dispatch(queue, 64, none);
-		finish(queue);
+		drain(queue);
 		CHECK(!pthread_join(thread, NULL));
 		CHECK(!hsa_signal_destroy(start));
 		CHECK(!hsa_queue_destroy(queue));
@@ -627,10 +490,10 @@ static void wait_in_vain(__typeof__(hsa_signal_wait_relaxed) *wait,
 			 uint64_t timeout_ns)
 {
 	const hsa_signal_t signal = create(5);
-	const uint64_t begin = now_ns();
+	const uint64_t begin = monotonic_ns();
 
 	CHECK(wait(signal, condition, compared, timeout_ns, HSA_WAIT_STATE_BLOCKED) == 5);
-	CHECK(now_ns() - begin >= timeout_ns);
+	CHECK(monotonic_ns() - begin >= timeout_ns);
 	CHECK(!hsa_signal_destroy(signal));
 }
 
@@ -697,18 +560,15 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{"barriers", barriers}, {"batches", batches}, {"dependencies", dependencies},
-	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
-	{"churn", churn},       {"values", values},   {"kinds", kinds},
-	{"crowd", crowd},       {"ahead", ahead},     {"full", full},
-	{"overflow", overflow}, {"many", many},       {"waits", waits},
-	{"leave", leave},
+	{"barriers", barriers}, {"batches", batches},   {"handlers", handlers}, {"churn", churn},
+	{"values", values},     {"kinds", kinds},       {"crowd", crowd},       {"ahead", ahead},
+	{"full", full},         {"overflow", overflow}, {"waits", waits},       {"leave", leave},
 };
 
 int main(int argc, char **argv)
 {
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, NULL) && gpu.handle);
+	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool wanted = argc == 1 && cases[i].run != leave;
 

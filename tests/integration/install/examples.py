@@ -152,12 +152,6 @@ class Examples(unittest.TestCase):
         self.assertNotIn("no GPU operation", done.stderr)
         self.assertNotIn("not initialise", done.stderr)
 
-    def test_own_stream_under_rtl_trace_quietly(self):
-        for way in ((), ("--in-process",)):
-            done = self.good("trace", "-q", *way, "-o", "quiet.db", self.path("own_stream"), "5")
-            self.assertEqual(done.stderr, "")
-            self.check_solver("quiet.db")
-
     def test_own_stream_recorded_and_replayed(self):
         self.good("record", "-o", "run.rec", self.path("own_stream"), "5")
         self.good("replay", "-o", "replay.db", "run.rec")
@@ -198,19 +192,6 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("example.solver 1.0", done.stdout)
 
-
-    def test_list_streams_of_a_trace_and_a_recording(self):
-        own = self.path("own_stream")
-        self.good("trace", "-q", "-o", "list.db", own, "5")
-        self.check_list("list.db", "list.db")
-        self.good("record", "-q", "-o", "list.rec", own, "5")
-        self.check_list("list.rec", "list.rec")
-        # streams of which nothing was wanted are described as well
-        self.good("trace", "-q", "-o", "none.db", own, "0", env={"RTL_STREAMS": "rtl.default"})
-        names = [s["name"] for s in json.loads(
-            self.good("list-streams", "--json", "none.db").stdout)["streams"]]
-        self.assertIn("rtl.default", names)
-
     def test_list_streams_of_what_has_none(self):
         for arguments, status, part in (
                 (("--", "true"), 1, "true registered no stream"),
@@ -235,20 +216,6 @@ class Examples(unittest.TestCase):
         default = [line.split(" ", 2)[2] for line in lines if "rtl.default" in line]
         self.assertEqual(default, [f"rtl.default.region_{which} name='solve' text='' integer=0 "
                                    "number=0 kind=0" for which in ("begin", "end")])
-
-    def test_print_sub_every_kind(self):
-        """A stream with a field of each kind and size, and its values."""
-        shutil.copy(os.path.join(HERE, "examples_kinds.c"), self.folder)
-        run(["sh", "-ec", os.environ["RTL_CC"] + " examples_kinds.c -o kinds "
-             "$(pkg-config --cflags --libs rtl)"], self.env, cwd=self.folder)
-        lines = run([self.path("kinds")], {"LD_LIBRARY_PATH": self.lib,
-                                           "RTL_SUBSCRIBERS": "./libprint_sub.so"},
-                    cwd=self.folder).stdout.splitlines()
-        kinds = [line.split(" ", 2)[2] for line in lines if " t.kinds." in line]
-        self.assertEqual(kinds, [
-            "t.kinds.signal u8=200 u16=60000 u32=4000000000 u64=18446744073709551615ns i8=-1 "
-            "i16=-2 i32=-3 i64=-4 f32=0.5s f64=-2.25 yes=1 address=0xdeadbeef time=77 "
-            "string='interned' uid=0x1234 text='a text' bytes=0001feff05060708090a"])
 
     def test_own_stream_in_cxx(self):
         done = self.good("trace", "-q", "-o", "cxx.db", self.path("own_stream_cpp"), "5")
@@ -296,11 +263,6 @@ for _ in range(3000):
                 self.assertIn('rtl_events_lost_total{stream="example.solver"} 0', lines)
                 self.assertEqual(len(lines), len(set(lines)), body)
         self.assertFalse(os.path.exists(self.path("metrics.sock")))
-
-    def test_prometheus_sub__in_the_process__ends_with_it(self):
-        self.assertIn("residual 0.03125", self.own_stream(
-            {"RTL_SUBSCRIBERS": "./libprometheus_sub.so?listen=./process.sock"}))
-        self.assertFalse(os.path.exists(self.path("process.sock")))
 
     def test_prometheus_sub__bad_address__said(self):
         for address, why in (("nine", "nine: give a port from 1 to 65535, or a path"), ("70000", "70000: give a port"),
@@ -391,14 +353,6 @@ for _ in range(3000):
         self.assertEqual(calls, [
             "example.matrix.multiply_begin rows=2count columns=3count norm=0",
             "example.matrix.multiply_end rows=2count columns=3count norm=6"])
-
-    def test_stub_library_under_rtl_trace(self):
-        self.good("trace", "-o", "stub.db", *self.stub_main())
-        rows = self.query("stub.db", "SELECT b.instance = e.instance, b.correlation = "
-                                     "e.correlation AND b.correlation > 0, e.norm FROM "
-                                     "rtl_e_example_matrix_multiply_begin AS b JOIN "
-                                     "rtl_e_example_matrix_multiply_end AS e")
-        self.assertEqual(rows, [(1, 1, 6.0)])
 
     def test_stub_library_where_the_loader_does_not_look(self):
         """In a prefix of its own, and not preloaded: rtl says where librtl is."""

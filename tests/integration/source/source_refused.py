@@ -67,6 +67,38 @@ class Refused(Case):
         trace = self.trace("callback", "vector_add", 65536, 3, preload=TRACER)
         self.check_dispatches(trace)
 
+    def said_once(self, said, info=None, **how):
+        """That, in one line and in rtl info (or info there); the program is unharmed."""
+        trace = self.trace("records", "vector_add", 4096, 3, **how)
+        lines = [line for line in trace.said.splitlines() if line.startswith("rtl: hsa ")]
+        self.assertEqual([said in line for line in lines], [True], trace.said)
+        self.assertIn("vector_add: ok", trace.done.stdout)
+        self.assertIn(info or said, "\n".join(self.sources(trace)))
+        return trace
+
+    def test_profilers_of_another_layout(self):
+        for library, said in (("a", "layout A"), ("b", "layout B"), ("c", "layout C"),
+                              ("early", "early form of layout D")):
+            with self.subTest(library):
+                trace = self.said_once(said, preload=double(f"hip_double_{library}"))
+                self.assertEqual(trace.dispatches(), [])
+
+    def test_profilers_with_faults(self):
+        for switches, said in (("shifted", "unknown layout"), ("enable_fails", "error 801"),
+                               ("no_start", "where its records begin"), ("bad_op", "unknown kind"),
+                               ("bad_node", "GPU that there is not"), ("bad_times", "ends before it begins"),
+                               ("bad_name", "does not have"), ("last_error", "last error")):
+            with self.subTest(switches):
+                self.said_once(said, switches=switches)
+        self.said_once("ends without HIP's own end", info="runtime", switches="disable_hangs",
+                       env={"RTL_HSA_EXIT_MS": "300"})
+        self.said_once("RTL_SOURCE_MEMORY", info="runtime", env={"RTL_SOURCE_MEMORY": "1K"})
+
+    def test_quirks_of_some_versions__do_no_harm(self):
+        trace = self.trace("records", "vector_add", 4096, 3, switches="hashed_tid,no_end,clean,exit_hangs")
+        self.assertNotIn("rtl: hsa ", trace.said)
+        self.assertEqual(self.check_dispatches(trace, graphs=True), 3)
+
     def test_strict__the_program_is_not_run(self):
         trace = self.trace("callback", "vector_add", 65536, 3, runner=RUN5, status=None,
                            env={"RTL_STRICT": "1"})

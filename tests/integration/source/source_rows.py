@@ -29,6 +29,11 @@ class Rows(Case):
                 trace = self.check(way, "threads", 4, 25000, env={"SOFTGPU_KERNEL_NS": "0"})
                 self.assertEqual(len(trace.dispatches()), 100000)
 
+    def test_small_slabs__and_records_with_registers(self):
+        if "records" in WAYS:
+            self.check("records", "threads", 4, 2000, switches="slab=97")
+            self.check("records", "threads", 2, 20, switches="v02")
+
     def test_work_that_is_reported_late__has_its_call(self):
         """More calls than RTL_HSA_SLOTS are made before HIP reports the first one's work."""
         if "records" in WAYS:

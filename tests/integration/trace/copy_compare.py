@@ -83,13 +83,23 @@ def compare_kernels(copies, calls, kernels, tick, complain, cut):
                 complain(f"not traced: {row}")
 
 
-def compare(copies, path, tick, complain, cut=False):
+def compare(copies, path, tick, complain, cut=False, shared=()):
     """copies: dicts with gpu, bytes, src, dst, begin, end, flags, and pid if that is known. cut:
-    the trace may lack some. Returns how many the log has of those that an SDMA engine did."""
+    the trace may lack some. shared: signals that several copies have, which have no times then. Returns how many
+    the log has of those that an SDMA engine did."""
     transfers, kernels = read_log(path)
     timed = [c for c in copies if not c["flags"] & (FAILED | NO_TIME)]
+    begins = {c["begin"] // tick + i for c in timed for i in (-1, 0, 1)}
+
+    def is_untimed(row, copy):
+        return row["signal"] == copy["signal"] and row["start"] // tick not in begins
+
     for copy in copies:
-        if copy["flags"] & NO_TIME and copy["gpu"] and not copy["flags"] & FAILED:
+        if copy["flags"] & NO_TIME and copy["gpu"] and not copy["flags"] & FAILED and not (
+                copy.get("signal") in shared and
+                (take(transfers, lambda row: transfer_key(row) == transfer_key(copy) and
+                      is_untimed(row, copy)) or
+                 take(kernels, lambda row: is_untimed(row, copy)))):
             complain(f"no times: {copy}")
     compare_sdma([c for c in timed if c["flags"] & SDMA], transfers, tick, complain, cut)
     compare_kernels([c for c in timed if c["flags"] & BLIT and c["gpu"] and

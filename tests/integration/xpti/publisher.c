@@ -3,10 +3,8 @@
  * publisher.c: does what libsycl and the loader of Unified Runtime do with XPTI, and writes down in
  * a file of its own what it has told, for compare.py. Compiled as C and as C++.
  *
- *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many, race,
- *                                             full
+ *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many, race
  *
- * full: no memory is left for events, and ten are told with what there is in their place.
  * race: two threads register each of 100 streams at once, and tell an event each.
  * many: as many streams as there can be, with an event each, and no more.
  */
@@ -14,7 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -354,27 +351,6 @@ static void use_many_streams(void)
 	}
 }
 
-static int use_all_memory(void)
-{
-	struct xpti_payload p = payload("full", "full.cpp", 1);
-	uint8_t number = xpti.RegisterStream("full");
-	uint64_t instance;
-	struct xpti_event *event = xpti.MakeEvent("full", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
-	struct rlimit none, was;
-
-	xpti.NotifySubscribers(number, 30, NULL, event, 1, NULL);
-	getrlimit(RLIMIT_AS, &was);
-	none = was;
-	none.rlim_cur = 1;
-	setrlimit(RLIMIT_AS, &none);
-	for (int i = 0; i < 1000000 && event->unique_id; i++)
-		event = xpti.MakeEvent("full", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
-	for (int i = 0; i < 10; i++)
-		xpti.NotifySubscribers(number, 30, NULL, event, 1, NULL);
-	setrlimit(RLIMIT_AS, &was);
-	return event->unique_id != 0;
-}
-
 static pthread_barrier_t barrier;
 
 static void *race(void *unused)
@@ -489,8 +465,6 @@ int main(int argc, char **argv)
 		use_many_streams();
 		return 0;
 	}
-	if (!strcmp(end, "full"))
-		return use_all_memory();
 	if (!strcmp(end, "race"))
 		return race_for_streams();
 	begin();

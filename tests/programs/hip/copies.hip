@@ -254,7 +254,6 @@ int main(int argc, char **argv)
 			test_peer(&b);
 		buffers_destroy(&b);
 	}
-	if (!on_rocm7_model())
-		test_registered();
+	test_registered();
 	return finish("sizes=%zu peer=%s", sizes.size(), gpus > 1 ? "yes" : "no");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* All that the publishers' half of core needs from above. */
-#include "upcalls.h"
+#include "bus.h"
 
 const struct bus_ops bus_ops;

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Subscribers and their host: scenarios of test_bus_child_host.c, _ids.c and _lack.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test_bus_run.h"
+#include "unit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #	define SANITIZED 1
@@ -22,34 +18,33 @@
 
 #define SMALL "RTL_BUFFER_SIZE=64K"
 
-TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both", NULL)
-TEST(test_bus__inline_callback_publishes_itself__ends_and_is_counted, "inline_recursion",
-     "delivery=both", NULL)
-TEST(test_bus__inline_events_of_several_sizes__each_as_published, "inline_sizes", "delivery=inline",
-     NULL)
-TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "", NULL)
-TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "", NULL)
-TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
-     "unsubscribe_nested_while_ring_is_full", "", SMALL)
-TEST(test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end,
-     "unsubscribe_in_batch_while_callback_calls_host", "", NULL)
-TEST(test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end,
-     "unsubscribe_in_stream_while_callback_calls_host", "", NULL)
-TEST(test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end,
-     "unsubscribe_in_flush_while_callback_calls_host", "", NULL)
-TEST(test_bus__two_unsubscribe_each_other__both_end, "unsubscribe_each_other", "", NULL)
-TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go", "",
-     NULL)
-TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "",
-     NULL)
-TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_publishes", "",
-     SMALL)
-TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "", NULL)
-TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "", NULL)
-TEST(test_bus__missed_things__counted_by_cause, "missed", "", NULL)
-TEST(test_bus__left_out__in_the_ledger_by_cause, "left_out", "", NULL)
-TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "", NULL)
-TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics", NULL)
+BUS_TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both")
+BUS_TEST(test_bus__inline_callback_publishes_itself__ends_and_is_counted, "inline_recursion",
+	 "delivery=both")
+BUS_TEST(test_bus__inline_events_of_several_sizes__each_as_published, "inline_sizes",
+	 "delivery=inline")
+BUS_TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "")
+BUS_TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "")
+BUS_TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
+	 "unsubscribe_nested_while_ring_is_full", "", SMALL)
+BUS_TEST(test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end,
+	 "unsubscribe_in_batch_while_callback_calls_host", "")
+BUS_TEST(test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end,
+	 "unsubscribe_in_stream_while_callback_calls_host", "")
+BUS_TEST(test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end,
+	 "unsubscribe_in_flush_while_callback_calls_host", "")
+BUS_TEST(test_bus__two_unsubscribe_each_other__both_end, "unsubscribe_each_other", "")
+BUS_TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go",
+	 "")
+BUS_TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "")
+BUS_TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_publishes", "",
+	 SMALL)
+BUS_TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "")
+BUS_TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "")
+BUS_TEST(test_bus__missed_things__counted_by_cause, "missed", "")
+BUS_TEST(test_bus__left_out__in_the_ledger_by_cause, "left_out", "")
+BUS_TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "")
+BUS_TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics")
 
 static struct run r;
 
@@ -72,17 +67,15 @@ static void run_saying(int lines)
 	}
 }
 
-static void test_bus__failed_instance_unsubscribes__ends_well(void **state)
+TEST(test_bus__failed_instance_unsubscribes__ends_well)
 {
-	(void)state;
 	start("unsubscribe_after_failure", "");
 	run_saying(1);
 	run_clean(&r);
 }
 
-static void test_bus__unsubscribe_while_callback_calls_host__both_end(void **state)
+TEST(test_bus__unsubscribe_while_callback_calls_host__both_end)
 {
-	(void)state;
 	start("unsubscribe_while_callback_calls_host", "");
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "probe error: told to fail"), 1);
@@ -104,56 +97,49 @@ static void check_failure(const char *at, const char *line, int finishes)
 	assert_int_equal(run_spools_left(&r), 0);
 }
 
-static void test_bus__process_begin_fails__no_events(void **state)
+TEST(test_bus__process_begin_fails__no_events)
 {
-	(void)state;
 	check_failure("process_begin", "its function process_begin failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 0);
 	run_clean(&r);
 }
 
-static void test_bus__stream_fails__no_events(void **state)
+TEST(test_bus__stream_fails__no_events)
 {
-	(void)state;
 	check_failure("stream", "its function stream failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 0);
 	run_clean(&r);
 }
 
-static void test_bus__fails_in_batch__no_more_events(void **state)
+TEST(test_bus__fails_in_batch__no_more_events)
 {
-	(void)state;
 	check_failure("batch", "told to fail: it gets no more events", 1);
 	assert_int_equal(lines_with(r.out, " event "), 1);
 	run_clean(&r);
 }
 
-static void test_bus__flush_fails__no_more_events(void **state)
+TEST(test_bus__flush_fails__no_more_events)
 {
-	(void)state;
 	check_failure("flush", "its function flush failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 1);
 	run_clean(&r);
 }
 
-static void test_bus__process_end_fails__finished_all_the_same(void **state)
+TEST(test_bus__process_end_fails__finished_all_the_same)
 {
-	(void)state;
 	check_failure("process_end", "its function process_end failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 10);
 	run_clean(&r);
 }
 
-static void test_bus__finish_fails__said(void **state)
+TEST(test_bus__finish_fails__said)
 {
-	(void)state;
 	check_failure("finish", "could not finish its output", 1);
 	run_clean(&r);
 }
 
-static void test_bus__create_fails__program_runs_on(void **state)
+TEST(test_bus__create_fails__program_runs_on)
 {
-	(void)state;
 	start("nothing_recorded", "fail_at=create");
 	run_saying(1); /* its own line */
 	assert_int_equal(lines_with(r.err, "told to fail"), 1);
@@ -161,9 +147,8 @@ static void test_bus__create_fails__program_runs_on(void **state)
 	run_clean(&r);
 }
 
-static void test_bus__list_without_a_subscriber__said_so(void **state)
+TEST(test_bus__list_without_a_subscriber__said_so)
 {
-	(void)state;
 	start("nothing_recorded", NULL);
 	r.subscribers = ":";
 	run_saying(1);
@@ -179,9 +164,8 @@ static void test_bus__list_without_a_subscriber__said_so(void **state)
 	run_clean(&r);
 }
 
-static void test_bus__create_fails_strict__program_does_not_start(void **state)
+TEST(test_bus__create_fails_strict__program_does_not_start)
 {
-	(void)state;
 	start("nothing_recorded", "fail_at=create");
 	r.env[0] = "RTL_STRICT=1";
 	run(&r);
@@ -205,13 +189,12 @@ static void list_three(const char *folder_of_output)
 		 folder_of_output);
 }
 
-static void test_bus__three_instances_one_fails__others_go_on(void **state)
+TEST(test_bus__three_instances_one_fails__others_go_on)
 {
 	char path[] = P_tmpdir "/rtl-test-out-XXXXXX";
 	int fd = mkstemp(path);
 	FILE *file;
 
-	(void)state;
 	assert_true(fd >= 0);
 	start("some_events", NULL);
 	list_three(path);
@@ -252,9 +235,8 @@ static void check_setting(const char *variable, int lines, const char *part)
 	run_clean(&r);
 }
 
-static void test_bus__bad_settings__one_line_each(void **state)
+TEST(test_bus__bad_settings__one_line_each)
 {
-	(void)state;
 	check_setting("RTL_BUFFER_SIZE=many", 1, "RTL_BUFFER_SIZE=many");
 	check_setting("RTL_BUFFER_SIZE=1K", 1, "RTL_BUFFER_SIZE=1K");
 	check_setting("RTL_CLOCK=slow", 1, "RTL_CLOCK=slow");
@@ -269,9 +251,8 @@ static void test_bus__bad_settings__one_line_each(void **state)
 	check_setting("RTL_STALL_TIMEOUT=30s", 1, "RTL_STALL_TIMEOUT=30s");
 }
 
-static void test_bus__good_settings__nothing_said(void **state)
+TEST(test_bus__good_settings__nothing_said)
 {
-	(void)state;
 	check_setting("RTL_BUFFER_SIZE=100000", 0, "");
 	check_setting("RTL_BUFFER_SIZE=1m", 0, "");
 	check_setting("RTL_BUFFER_SIZE=1G", 0, "");
@@ -282,9 +263,8 @@ static void test_bus__good_settings__nothing_said(void **state)
 	check_setting("RTL_BUFFER_SIZE=", 0, "");
 }
 
-static void test_bus__no_such_subscriber__one_line(void **state)
+TEST(test_bus__no_such_subscriber__one_line)
 {
-	(void)state;
 	start("nothing_recorded", NULL);
 	r.subscribers = "libno_such_sub.so";
 	run_saying(1);
@@ -304,17 +284,15 @@ static void check_no_spool(const char *variable, const char *part)
 	run_clean(&r);
 }
 
-static void test_bus__no_folder_for_the_spool__one_line(void **state)
+TEST(test_bus__no_folder_for_the_spool__one_line)
 {
-	(void)state;
 	check_no_spool("RTL_SPOOL=/no/such/folder", "RTL_SPOOL");
 	check_no_spool("RTL_SPOOL=/dev/null", "RTL_SPOOL");
 	check_no_spool("RTL_SPOOL=/proc", "RTL_SPOOL");
 }
 
-static void test_bus__no_folder_for_the_spool_strict__does_not_start(void **state)
+TEST(test_bus__no_folder_for_the_spool_strict__does_not_start)
 {
-	(void)state;
 	start("nothing_recorded", "");
 	r.env[0] = "RTL_SPOOL=/no/such/folder";
 	r.env[1] = "RTL_STRICT=1";
@@ -323,26 +301,23 @@ static void test_bus__no_folder_for_the_spool_strict__does_not_start(void **stat
 	run_clean(&r);
 }
 
-static void test_bus__no_descriptors_left__counted_and_said(void **state)
+TEST(test_bus__no_descriptors_left__counted_and_said)
 {
-	(void)state;
 	start("no_descriptors", "");
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "no ring for thread"), 1);
 	run_clean(&r);
 }
 
-static void test_bus__no_descriptors_at_start__program_runs_on(void **state)
+TEST(test_bus__no_descriptors_at_start__program_runs_on)
 {
-	(void)state;
 	start("no_descriptors_at_start", "");
 	run_saying(1);
 	run_clean(&r);
 }
 
-static void test_bus__file_size_limited__program_lives(void **state)
+TEST(test_bus__file_size_limited__program_lives)
 {
-	(void)state;
 	start("small_files", "");
 	run(&r);
 	assert_int_equal(r.signal, 0);
@@ -350,9 +325,8 @@ static void test_bus__file_size_limited__program_lives(void **state)
 	run_clean(&r);
 }
 
-static void test_bus__spool_folder_fills_up__counted(void **state)
+TEST(test_bus__spool_folder_fills_up__counted)
 {
-	(void)state;
 	start("full_folder", "");
 	r.tmpfs = "size=1m";
 	run(&r);
@@ -365,9 +339,8 @@ static void test_bus__spool_folder_fills_up__counted(void **state)
 	run_clean(&r);
 }
 
-static void test_bus__spool_folder_too_small_from_the_start__said(void **state)
+TEST(test_bus__spool_folder_too_small_from_the_start__said)
 {
-	(void)state;
 	start("nothing_recorded", "");
 	r.tmpfs = "size=64k";
 	run(&r);
@@ -419,27 +392,24 @@ static void fail_each(const char *and_after)
 	run_clean(&r);
 }
 
-static void test_bus__each_allocation_fails__program_lives(void **state)
+TEST(test_bus__each_allocation_fails__program_lives)
 {
-	(void)state;
 	fail_each(NULL);
 }
 
-static void test_bus__all_allocations_fail_from_some_on__program_lives(void **state)
+TEST(test_bus__all_allocations_fail_from_some_on__program_lives)
 {
-	(void)state;
 	fail_each("FAIL_ON=1");
 }
 
 /* ---- ids */
 
-static void test_bus__two_processes_at_other_addresses__same_ids(void **state)
+TEST(test_bus__two_processes_at_other_addresses__same_ids)
 {
 	static char first[4096];
 	char where[2][64];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		start("print_ids", NULL);
 		r.env[0] = "BUS_WHERE=1";
@@ -456,57 +426,4 @@ static void test_bus__two_processes_at_other_addresses__same_ids(void **state)
 		skip(); /* address space is not randomized here */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bus__inline_callback_publishes__delivered),
-		cmocka_unit_test(test_bus__inline_callback_publishes_itself__ends_and_is_counted),
-		cmocka_unit_test(test_bus__inline_events_of_several_sizes__each_as_published),
-		cmocka_unit_test(test_bus__callback_unsubscribes_itself__not_called_again),
-		cmocka_unit_test(test_bus__unsubscribe_while_inline_callback_runs__waits),
-		cmocka_unit_test(test_bus__unsubscribe_within_call_while_callback_publishes__ends),
-		cmocka_unit_test(test_bus__subscriptions_come_and_go__none_called_afterwards),
-		cmocka_unit_test(test_bus__subscriptions_come_and_go__others_want_on),
-		cmocka_unit_test(test_bus__stream_function_publishes_more_than_fits__ends),
-		cmocka_unit_test(test_bus__strings_and_tracepoints__looked_up),
-		cmocka_unit_test(test_bus__look_ups_of_two_threads__right),
-		cmocka_unit_test(test_bus__missed_things__counted_by_cause),
-		cmocka_unit_test(test_bus__left_out__in_the_ledger_by_cause),
-		cmocka_unit_test(test_bus__many_causes__counted_for_their_stream),
-		cmocka_unit_test(test_bus__log_line__event_of_diagnostics),
-		cmocka_unit_test(test_bus__unsubscribe_while_callback_calls_host__both_end),
-		cmocka_unit_test(
-			test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end),
-		cmocka_unit_test(
-			test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end),
-		cmocka_unit_test(
-			test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end),
-		cmocka_unit_test(test_bus__two_unsubscribe_each_other__both_end),
-		cmocka_unit_test(test_bus__failed_instance_unsubscribes__ends_well),
-		cmocka_unit_test(test_bus__process_begin_fails__no_events),
-		cmocka_unit_test(test_bus__stream_fails__no_events),
-		cmocka_unit_test(test_bus__fails_in_batch__no_more_events),
-		cmocka_unit_test(test_bus__flush_fails__no_more_events),
-		cmocka_unit_test(test_bus__process_end_fails__finished_all_the_same),
-		cmocka_unit_test(test_bus__finish_fails__said),
-		cmocka_unit_test(test_bus__create_fails__program_runs_on),
-		cmocka_unit_test(test_bus__create_fails_strict__program_does_not_start),
-		cmocka_unit_test(test_bus__list_without_a_subscriber__said_so),
-		cmocka_unit_test(test_bus__three_instances_one_fails__others_go_on),
-		cmocka_unit_test(test_bus__bad_settings__one_line_each),
-		cmocka_unit_test(test_bus__good_settings__nothing_said),
-		cmocka_unit_test(test_bus__no_such_subscriber__one_line),
-		cmocka_unit_test(test_bus__no_folder_for_the_spool__one_line),
-		cmocka_unit_test(test_bus__no_folder_for_the_spool_strict__does_not_start),
-		cmocka_unit_test(test_bus__no_descriptors_left__counted_and_said),
-		cmocka_unit_test(test_bus__no_descriptors_at_start__program_runs_on),
-		cmocka_unit_test(test_bus__file_size_limited__program_lives),
-		cmocka_unit_test(test_bus__spool_folder_fills_up__counted),
-		cmocka_unit_test(test_bus__spool_folder_too_small_from_the_start__said),
-		cmocka_unit_test(test_bus__each_allocation_fails__program_lives),
-		cmocka_unit_test(test_bus__all_allocations_fail_from_some_on__program_lives),
-		cmocka_unit_test(test_bus__two_processes_at_other_addresses__same_ids),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

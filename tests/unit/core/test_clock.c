@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of core/base/clock.c: clock lines made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "clock.h"
+#include "unit.h"
 
 static struct clock_line line;
 
@@ -27,11 +22,10 @@ static int empty(void **state)
 	return 0;
 }
 
-static void test_clock__pairs__met_exactly(void **state)
+TEST(test_clock__pairs__met_exactly)
 {
 	uint64_t i;
 
-	(void)state;
 	for (i = 0; i < 10; i++)
 		add(1000 + i * 3000, 500 + i * 1000);
 	for (i = 0; i < 10; i++)
@@ -39,9 +33,8 @@ static void test_clock__pairs__met_exactly(void **state)
 				500 + i * 1000);
 }
 
-static void test_clock__between_pairs__interpolated(void **state)
+TEST(test_clock__between_pairs__interpolated)
 {
-	(void)state;
 	add(1000, 10000);
 	add(3000, 11000);
 	add(4000, 13000);
@@ -51,18 +44,16 @@ static void test_clock__between_pairs__interpolated(void **state)
 	assert_int_equal(clock_line_ns(&line, 500), 9750);   /* before: as its beginning */
 }
 
-static void test_clock__one_pair__its_time(void **state)
+TEST(test_clock__one_pair__its_time)
 {
-	(void)state;
 	add(1000, 77);
 	assert_int_equal(clock_line_ns(&line, 1000), 77);
 	clock_kind = CLOCK_KIND_NS;
 	assert_int_equal(clock_line_ns(&line, 1234), 1234);
 }
 
-static void test_clock__pair_that_goes_back__left_out(void **state)
+TEST(test_clock__pair_that_goes_back__left_out)
 {
-	(void)state;
 	add(1000, 1000);
 	add(2000, 2000);
 	add(2000, 2500);
@@ -76,11 +67,10 @@ static void test_clock__pair_that_goes_back__left_out(void **state)
 
 /* However many pairs come, and wherever they jitter: time never runs backwards, the first and the
  * last pairs stay. */
-static void test_clock__many_pairs__monotonic(void **state)
+TEST(test_clock__many_pairs__monotonic)
 {
 	uint64_t random = 1, ticks = 5000, ns = 100, last = 0, first = 0, t, i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		ticks += 1 + (random >> 40) % 100000;
@@ -99,23 +89,21 @@ static void test_clock__many_pairs__monotonic(void **state)
 }
 
 /* Ticks of a machine that has been up for years, and steps of days: no overflow. */
-static void test_clock__large_numbers__no_overflow(void **state)
+TEST(test_clock__large_numbers__no_overflow)
 {
 	const uint64_t year = 365ull * 86400 * 1000000000;
 
-	(void)state;
 	add(3 * 20 * year, 20 * year);
 	add(3 * 20 * year + 3 * year / 100, 20 * year + year / 100);
 	assert_in_range(clock_line_ns(&line, 3 * 20 * year + 3 * year / 200),
 			20 * year + year / 200 - 1000, 20 * year + year / 200 + 1000);
 }
 
-static void test_clock__real_pairs__error_is_small_and_order_kept(void **state)
+TEST(test_clock__real_pairs__error_is_small_and_order_kept)
 {
 	struct clock_pair a, b;
 	int kind;
 
-	(void)state;
 	for (kind = CLOCK_KIND_NS; kind <= CLOCK_KIND_TSC; kind++) {
 		clock_kind = (enum clock_kind)kind;
 		clock_pair_take(&a);
@@ -125,18 +113,4 @@ static void test_clock__real_pairs__error_is_small_and_order_kept(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_clock__pairs__met_exactly, empty),
-		cmocka_unit_test_setup(test_clock__between_pairs__interpolated, empty),
-		cmocka_unit_test_setup(test_clock__one_pair__its_time, empty),
-		cmocka_unit_test_setup(test_clock__pair_that_goes_back__left_out, empty),
-		cmocka_unit_test_setup(test_clock__many_pairs__monotonic, empty),
-		cmocka_unit_test_setup(test_clock__large_numbers__no_overflow, empty),
-		cmocka_unit_test_setup(test_clock__real_pairs__error_is_small_and_order_kept,
-				       empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(empty, NULL, NULL, NULL)

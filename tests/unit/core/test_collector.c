@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/rtl.h>
 
 #include "own_sub.h"
+#include "unit.h"
 
 static const struct rtl_type_info types[] = {
 	{sizeof(types[0]), RTL_SIGNAL, 0, 0, 0, "signal", "", NULL},
@@ -189,14 +186,13 @@ static void let_it_publish_more(void)
 }
 
 /* The pass is interrupted where all that it had begun with was delivered. */
-static void test_collector__published_in_a_pass_and_died__delivered(void **state)
+TEST(test_collector__published_in_a_pass_and_died__delivered)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	const int batch = 512; /* as the host hands over at once */
 	int ends[2];
 	uint32_t left;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	late_one = start_process(collector, batch, ends[1], stop_and_publish_more);
 	wait_until_told(ends);
@@ -211,9 +207,8 @@ static void test_collector__published_in_a_pass_and_died__delivered(void **state
 	assert_int_equal(own.ledger.abandoned, 0);
 }
 
-static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
+TEST(test_collector__own_subscriber_and_no_list__gets_all)
 {
-	(void)state;
 	collect_one(1000, end_at_once);
 	assert_int_equal(own.events, 1000);
 	assert_int_equal(own.ledger.published, 1000);
@@ -253,14 +248,13 @@ static void let_it_end(void)
 }
 
 /* A pass that is cut short where nothing of it is left is not the last one. */
-static void test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered(void **state)
+TEST(test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	sigset_t set, before;
 	uint32_t left;
 	int ends[2];
 
-	(void)state;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, &before);
@@ -277,9 +271,8 @@ static void test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered(void 
 	assert_int_equal(own.ledger.delivered, BATCH + 1000);
 }
 
-static void test_collector__process_is_killed__what_was_under_way_is_missed(void **state)
+TEST(test_collector__process_is_killed__what_was_under_way_is_missed)
 {
-	(void)state;
 	collect_one(10, end_by_kill);
 	assert_int_equal(own.events, 10);
 	assert_int_equal(own.ledger.published, 10);
@@ -288,16 +281,15 @@ static void test_collector__process_is_killed__what_was_under_way_is_missed(void
 	assert_int_equal(own.causes, 1);
 }
 
-static void test_collector__under_way_and_given_back__not_missed(void **state)
+TEST(test_collector__under_way_and_given_back__not_missed)
 {
-	(void)state;
 	collect_one(10, release_pending);
 	assert_int_equal(own.ledger.published, 10);
 	assert_int_equal(own.ledger.missed, 0);
 	assert_int_equal(own.losses, 0);
 }
 
-static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
+TEST(test_collector__killed_and_not_reaped__counts_as_dead)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	siginfo_t end;
@@ -305,7 +297,6 @@ static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = start_process(collector, 10, ends[1], end_by_kill);
 	wait_until_told(ends);
@@ -317,14 +308,13 @@ static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
 	assert_int_equal(own.events, 10);
 }
 
-static void test_collector__process_outlives_it__counted_and_nothing_left(void **state)
+TEST(test_collector__process_outlives_it__counted_and_nothing_left)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	int ends[2];
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = start_process(collector, 10, ends[1], end_never);
 	wait_until_told(ends);
@@ -352,12 +342,11 @@ static void let_one_end_and_one_begin(void)
 	wait_until_told(ends);
 }
 
-static void test_collector__processes_end_and_begin_while_it_finishes__counted(void **state)
+TEST(test_collector__processes_end_and_begin_while_it_finishes__counted)
 {
 	int ends[2];
 	uint32_t left;
 
-	(void)state;
 	finishing = own_collector(RTL_COLLECT, base, NULL);
 	assert_int_equal(pipe(ends), 0);
 	process = start_process(finishing, 10, ends[1], end_never);
@@ -392,14 +381,13 @@ static void stop_it(void)
 	assert_int_equal(stopped, 1);
 }
 
-static void test_collector__stopped_while_it_starts__stays_so(void **state)
+TEST(test_collector__stopped_while_it_starts__stays_so)
 {
 	struct rtl_collector *collector;
 	int ends[2];
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	own.while_created = stop_it;
 	collector = own_collector(RTL_COLLECT, base, NULL);
 	own.while_created = NULL;
@@ -418,13 +406,12 @@ static void on_alarm(int number)
 	(void)number;
 }
 
-static void test_collector__woken__next_sleep_ends_at_once(void **state)
+TEST(test_collector__woken__next_sleep_ends_at_once)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	uint32_t left;
 	double begin;
 
-	(void)state;
 	signal(SIGALRM, on_alarm); /* would end the sleep, far too late */
 	alarm(20);
 	rtl_collector_wake(collector);
@@ -492,7 +479,7 @@ static void find_spool(const char *folder, char *path, size_t size)
 	assert_int_not_equal(*path, '\0');
 }
 
-static void test_folder__collector_dies__recovered_and_removed(void **state)
+TEST(test_folder__collector_dies__recovered_and_removed)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	char folder[256], spool[1024];
@@ -501,7 +488,6 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	snprintf(folder, sizeof(folder), "%s", rtl_collector_folder(collector));
 	check_folder(base, RTL_FOLDER_OTHER, 0, 0);
 	check_folder(folder, RTL_FOLDER_COLLECTOR, 1, getpid());
@@ -542,22 +528,4 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	assert_int_equal(own.finished, 3);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_collector__own_subscriber_and_no_list__gets_all),
-		TEST(test_collector__published_in_a_pass_and_died__delivered),
-		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
-		TEST(test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered),
-		TEST(test_collector__process_is_killed__what_was_under_way_is_missed),
-		TEST(test_collector__under_way_and_given_back__not_missed),
-		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
-		TEST(test_collector__processes_end_and_begin_while_it_finishes__counted),
-		TEST(test_collector__stopped_while_it_starts__stays_so),
-		TEST(test_collector__woken__next_sleep_ends_at_once),
-		TEST(test_folder__collector_dies__recovered_and_removed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #include "own_sub.h"
+#include "unit.h"
 
 #define RING     (64u << 10) /* RTL_BUFFER_SIZE */
 #define BIG_RING (1u << 20)
@@ -147,17 +144,15 @@ static void collect(bool killed)
 	assert_false(disorder);
 }
 
-static void test_growth__nobody_drains__all_recorded_in_order(void **state)
+TEST(test_growth__nobody_drains__all_recorded_in_order)
 {
-	(void)state;
 	collect(false);
 	assert_int_equal(own.events, EVENTS);
 	assert_false(gap);
 }
 
-static void test_growth__killed__all_delivered_in_order(void **state)
+TEST(test_growth__killed__all_delivered_in_order)
 {
-	(void)state;
 	collect(true);
 	assert_int_equal(own.events, EVENTS);
 	assert_false(gap);
@@ -178,14 +173,13 @@ static void fork_and_go_on(struct rtl_stream *stream)
 		_exit(1);
 }
 
-static void test_growth__forks__each_process_all_in_order(void **state)
+TEST(test_growth__forks__each_process_all_in_order)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct rtl_stream *stream = &rtl_stream_none;
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid) {
 		begin_publisher(collector, &stream);
 		publish(stream, 1, EVENTS);
@@ -202,11 +196,10 @@ static void test_growth__forks__each_process_all_in_order(void **state)
 	assert_int_equal(own.ledger.discarded, 0);
 }
 
-static void test_growth__total_is_used_up__discarded_and_counted(void **state)
+TEST(test_growth__total_is_used_up__discarded_and_counted)
 {
 	const uint64_t ring = RING / RECORD_BYTES;
 
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
@@ -276,13 +269,12 @@ static void prepare_and_publish(const struct rtl_collector *collector)
 	exit(0);
 }
 
-static void test_growth__room_is_prepared__next_ring_is_there(void **state)
+TEST_WITH(test_growth__room_is_prepared__next_ring_is_there, setup_in_memory)
 {
 	struct rtl_collector *collector;
 	int status;
 	pid_t pid;
 
-	(void)state;
 	setenv("RTL_BUFFER_SIZE", "1M", 1);
 	collector = own_collector(RTL_COLLECT, base, NULL);
 	pid = fork();
@@ -308,7 +300,7 @@ static void *prepare_on(void *unused)
 }
 
 /* Rings change hands as fast as they can: what is made ready is nobody's yet, so nothing is overwritten. */
-static void test_growth__room_is_prepared_meanwhile__all_in_order(void **state)
+TEST_WITH(test_growth__room_is_prepared_meanwhile__all_in_order, setup_in_memory)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct rtl_stream *stream = &rtl_stream_none;
@@ -316,7 +308,6 @@ static void test_growth__room_is_prepared_meanwhile__all_in_order(void **state)
 	int status;
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid) {
 		begin_publisher(collector, &stream);
 		for (int i = 0; i < 2; i++)
@@ -383,11 +374,10 @@ static void end_said(int before)
 	close(before);
 }
 
-static void test_growth__total_is_used_up_discard__said_once(void **state)
+TEST(test_growth__total_is_used_up_discard__said_once)
 {
 	int before;
 
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	before = keep_said();
@@ -398,14 +388,13 @@ static void test_growth__total_is_used_up_discard__said_once(void **state)
 }
 
 /* The collector comes only when the process has waited for it. */
-static void test_growth__total_is_used_up_wait__said_once(void **state)
+TEST(test_growth__total_is_used_up_wait__said_once)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	const char *waits = "threads wait for the collector, process ";
 	int before, status;
 	pid_t pid;
 
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	before = keep_said();
 	pid = fork();
@@ -424,9 +413,8 @@ static void test_growth__total_is_used_up_wait__said_once(void **state)
 	forget_said();
 }
 
-static void test_growth__total_has_no_more__discarded_and_counted(void **state)
+TEST(test_growth__total_has_no_more__discarded_and_counted)
 {
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "128M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
@@ -434,7 +422,7 @@ static void test_growth__total_has_no_more__discarded_and_counted(void **state)
 }
 
 /* Where the consumer gets on, rings that it has drained are used again. */
-static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **state)
+TEST(test_growth__consumer_comes_back__memory_does_not_grow_on)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct rtl_stream *stream = &rtl_stream_none;
@@ -443,7 +431,6 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	assert_int_equal(pipe(told), 0);
@@ -482,13 +469,12 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 }
 
 /* The thread goes round through rings that are drained meanwhile. */
-static void test_growth__consumer_beside_it__all_in_order(void **state)
+TEST(test_growth__consumer_beside_it__all_in_order)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	pid = fork();
 	if (!pid)
 		publisher(collector, false);
@@ -582,14 +568,13 @@ static void poll_for_ms(struct rtl_collector *collector, int ms)
 		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
-static void test_growth__backlog_is_gone__memory_goes_back_and_comes_again(void **state)
+TEST(test_growth__backlog_is_gone__memory_goes_back_and_comes_again)
 {
 	const uint64_t each = 30 * RING / RECORD_BYTES;
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct told told = start_told(collector, each);
 	uint64_t full;
 
-	(void)state;
 	tell(&told);
 	full = blocks_of(base);
 	for (int i = 1; i <= 3; i++) {
@@ -607,14 +592,13 @@ static void test_growth__backlog_is_gone__memory_goes_back_and_comes_again(void 
 }
 
 /* What one process has, another one cannot have: together they have what RTL_BUFFER_TOTAL says. */
-static void test_growth__several_processes__share_the_total(void **state)
+TEST(test_growth__several_processes__share_the_total)
 {
 	const uint64_t each = 60 * RING / RECORD_BYTES; /* far more than 16 */
 	struct rtl_collector *collector;
 	struct told told[4];
 	uint64_t before;
 
-	(void)state;
 	setenv("RTL_BUFFER_TOTAL", "129M", 1); /* 1M of further rings */
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collector = own_collector(RTL_COLLECT, base, NULL);
@@ -632,13 +616,12 @@ static void test_growth__several_processes__share_the_total(void **state)
 			(16 + 3 + 2) * RING / RECORD_BYTES);
 }
 
-static void test_growth__half_of_the_file_system__left_to_others(void **state)
+TEST(test_growth__half_of_the_file_system__left_to_others)
 {
 	struct rtl_collector *collector;
 	struct statfs fs;
 	uint32_t left;
 
-	(void)state;
 	if (mount("tmpfs", base, "tmpfs", 0, "size=4m")) {
 		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
 		skip();
@@ -657,26 +640,4 @@ static void test_growth__half_of_the_file_system__left_to_others(void **state)
 	assert_false(disorder);
 }
 
-int main(void)
-{
-#define TEST(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
-#define IN_MEMORY(name) cmocka_unit_test_setup_teardown(name, setup_in_memory, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_growth__nobody_drains__all_recorded_in_order),
-		TEST(test_growth__killed__all_delivered_in_order),
-		TEST(test_growth__forks__each_process_all_in_order),
-		TEST(test_growth__total_is_used_up__discarded_and_counted),
-		TEST(test_growth__total_is_used_up_discard__said_once),
-		TEST(test_growth__total_is_used_up_wait__said_once),
-		TEST(test_growth__total_has_no_more__discarded_and_counted),
-		TEST(test_growth__consumer_comes_back__memory_does_not_grow_on),
-		TEST(test_growth__consumer_beside_it__all_in_order),
-		TEST(test_growth__backlog_is_gone__memory_goes_back_and_comes_again),
-		TEST(test_growth__several_processes__share_the_total),
-		TEST(test_growth__half_of_the_file_system__left_to_others),
-		IN_MEMORY(test_growth__room_is_prepared__next_ring_is_there),
-		IN_MEMORY(test_growth__room_is_prepared_meanwhile__all_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

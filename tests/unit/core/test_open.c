@@ -6,10 +6,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/rtl.h>
 
 #include "own_sub.h"
+#include "unit.h"
 
 #define KEPT 22u /* of a thread, at a time */
 
@@ -317,11 +313,10 @@ static void record_and_replay(void (*program)(void))
 
 /* ---- tests */
 
-static void test_open__process_is_killed__delivered_once_with_its_begin(void **state)
+TEST(test_open__process_is_killed__delivered_once_with_its_begin)
 {
 	const uint64_t before = rtl_clock_ns();
 
-	(void)state;
 	collect(open_one_and_die);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 1);
@@ -332,9 +327,8 @@ static void test_open__process_is_killed__delivered_once_with_its_begin(void **s
 	assert_int_equal(own.ledger.missed, 0);
 }
 
-static void test_open__all_closed__nothing(void **state)
+TEST(test_open__all_closed__nothing)
 {
-	(void)state;
 	collect(open_none_and_die);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 0);
@@ -342,9 +336,8 @@ static void test_open__all_closed__nothing(void **state)
 	assert_int_equal(own.ledger.missed, 0);
 }
 
-static void test_open__more_than_a_thread_keeps__others_are_missed(void **state)
+TEST(test_open__more_than_a_thread_keeps__others_are_missed)
 {
-	(void)state;
 	collect(open_too_many_and_die);
 	assert_int_equal(seen.ended, 2);
 	assert_int_equal(seen.unfinished, KEPT);
@@ -353,35 +346,31 @@ static void test_open__more_than_a_thread_keeps__others_are_missed(void **state)
 	assert_string_equal(own.cause, "open when the process ended, and not recorded");
 }
 
-static void test_open__closed_on_another_thread__not_delivered(void **state)
+TEST(test_open__closed_on_another_thread__not_delivered)
 {
-	(void)state;
 	collect(close_on_another_thread_and_die);
 	assert_int_equal(seen.unfinished, 1);
 	assert_int_equal(seen.times[2], 1);
 }
 
-static void test_open__process_exits_in_order__handed_in(void **state)
+TEST(test_open__process_exits_in_order__handed_in)
 {
-	(void)state;
 	collect(exit_while_another_thread_is_inside);
 	assert_int_equal(seen.unfinished, 1);
 	assert_int_equal(seen.tid, told->tid);
 	assert_int_equal(own.ledger.missed, 0);
 }
 
-static void test_open__thread_has_ended__delivered_at_the_end(void **state)
+TEST(test_open__thread_has_ended__delivered_at_the_end)
 {
-	(void)state;
 	collect(exit_after_the_thread_has_ended);
 	assert_int_equal(seen.unfinished, 2);
 	assert_int_equal(seen.times[1], 1);
 	assert_int_equal(seen.times[2], 1);
 }
 
-static void test_open__fork__each_process_has_its_own(void **state)
+TEST(test_open__fork__each_process_has_its_own)
 {
-	(void)state;
 	collect(fork_inside_and_die);
 	assert_int_equal(seen.unfinished, KEPT + 1);
 	for (uint32_t i = 1; i <= KEPT; i++)
@@ -390,9 +379,8 @@ static void test_open__fork__each_process_has_its_own(void **state)
 	assert_int_equal(own.ledger.missed, 1);
 }
 
-static void test_open__recorded__replayed_once_each_time(void **state)
+TEST(test_open__recorded__replayed_once_each_time)
 {
-	(void)state;
 	record_and_replay(open_one_and_die);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 1);
@@ -402,14 +390,13 @@ static void test_open__recorded__replayed_once_each_time(void **state)
 }
 
 /* The collector dies with its process: whoever reads what is left finds it, but only once. */
-static void test_open__collector_died__recovered_once(void **state)
+TEST(test_open__collector_died__recovered_once)
 {
 	struct rtl_collector *collector;
 	int ends[2], status;
 	char folder[128];
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (!pid) {
@@ -433,9 +420,8 @@ static void test_open__collector_died__recovered_once(void **state)
 
 /* Wherever the kill comes: each number has ended, or is unfinished, once; but the last, which may
  * not have begun. */
-static void test_open__killed_anywhere__each_once(void **state)
+TEST(test_open__killed_anywhere__each_once)
 {
-	(void)state;
 	for (long nap_ns = 1000; nap_ns < 2000000; nap_ns += nap_ns / 2 + 1) {
 		const struct timespec nap = {.tv_nsec = nap_ns};
 		struct rtl_collector *collector;
@@ -464,22 +450,11 @@ static void test_open__killed_anywhere__each_once(void **state)
 	}
 }
 
-int main(void)
+static int share_memory(void **state)
 {
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_open__process_is_killed__delivered_once_with_its_begin),
-		TEST(test_open__all_closed__nothing),
-		TEST(test_open__more_than_a_thread_keeps__others_are_missed),
-		TEST(test_open__closed_on_another_thread__not_delivered),
-		TEST(test_open__process_exits_in_order__handed_in),
-		TEST(test_open__thread_has_ended__delivered_at_the_end),
-		TEST(test_open__fork__each_process_has_its_own),
-		TEST(test_open__recorded__replayed_once_each_time),
-		TEST(test_open__collector_died__recovered_once),
-		TEST(test_open__killed_anywhere__each_once),
-	};
-
+	(void)state;
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return told == MAP_FAILED ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+	return told == MAP_FAILED;
 }
+
+RUN_TESTS(setup, teardown, share_memory, NULL)

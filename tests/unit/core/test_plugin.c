@@ -3,19 +3,15 @@
  * Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the
  * folder PLUGINS/; the "installed" one is where the installed folder of this executable would be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/plugin.h>
+
+#include "unit.h"
 
 static char text[4096];
 
@@ -55,13 +51,12 @@ static int setup(void **state)
 	return setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
 }
 
-static void test_open__path__gives_descriptor(void **state)
+TEST(test_open__path__gives_descriptor)
 {
 	size_t count = 99;
 	struct rtl_plugin *plugin = open_good(PLUGINS "/libgood_sub.so");
 	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
 
-	(void)state;
 	assert_string_equal(s->name, "fixture");
 	assert_string_equal(s->version, "1.2");
 	assert_int_equal(s->setting_count, 5);
@@ -74,33 +69,30 @@ static void test_open__path__gives_descriptor(void **state)
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__name_in_plugin_path__found(void **state)
+TEST(test_open__name_in_plugin_path__found)
 {
 	struct rtl_plugin *plugin;
 
-	(void)state;
 	setenv("RTL_PLUGIN_PATH", "/nonexistent::" PLUGINS ":", 1);
 	plugin = open_good("libgood_sub.so");
 	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__name_in_installed_folder__found(void **state)
+TEST(test_open__name_in_installed_folder__found)
 {
 	struct rtl_plugin *plugin;
 
-	(void)state;
 	unsetenv("RTL_PLUGIN_PATH");
 	plugin = open_good("libinstalled_sub.so");
 	assert_string_equal(rtl_plugin_subscriber(plugin)->name, "installed");
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__working_directory__comes_first(void **state)
+TEST(test_open__working_directory__comes_first)
 {
 	struct rtl_plugin *plugin;
 
-	(void)state;
 	assert_int_equal(chdir(PLUGINS), 0);
 	setenv("RTL_PLUGIN_PATH", "/nonexistent", 1);
 	plugin = open_good("libgood_sub.so");
@@ -127,12 +119,11 @@ static void assert_setting(const struct rtl_plugin *plugin, size_t n, const char
 	assert_int_equal(setting->given, given);
 }
 
-static void test_open__settings__decoded_and_typed(void **state)
+TEST(test_open__settings__decoded_and_typed)
 {
 	struct rtl_plugin *plugin = open_good(
 		"libgood_sub.so?format=csv&top=7&links=no&output=a%3ab%26%25%3D=c d%C3%a9");
 
-	(void)state;
 	assert_setting(plugin, 0, "output", "a:b&%==c d\xc3\xa9", 0, true);
 	assert_setting(plugin, 1, "top", "7", 7, true);
 	assert_setting(plugin, 2, "links", "no", 0, true);
@@ -141,11 +132,10 @@ static void test_open__settings__decoded_and_typed(void **state)
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__settings_not_given__defaults(void **state)
+TEST(test_open__settings_not_given__defaults)
 {
 	struct rtl_plugin *plugin = open_good("libgood_sub.so?&top=3&&");
 
-	(void)state;
 	assert_setting(plugin, 0, "output", "-", 0, false);
 	assert_setting(plugin, 1, "top", "3", 3, true);
 	assert_setting(plugin, 2, "links", "yes", 1, false);
@@ -154,7 +144,7 @@ static void test_open__settings_not_given__defaults(void **state)
 	rtl_plugin_close(open_good("libgood_sub.so?"));
 }
 
-static void test_open__bad_value__says_what_is_allowed(void **state)
+TEST(test_open__bad_value__says_what_is_allowed)
 {
 	static const struct {
 		const char *setting, *wanted;
@@ -176,7 +166,6 @@ static void test_open__bad_value__says_what_is_allowed(void **state)
 	};
 	char spec[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		snprintf(spec, sizeof(spec), "libgood_sub.so?%s", cases[i].setting);
 		open_bad(spec, RTL_EINVAL, cases[i].wanted);
@@ -186,12 +175,11 @@ static void test_open__bad_value__says_what_is_allowed(void **state)
 }
 
 /* A plugin from before settings had types: they are texts. */
-static void test_open__shorter_setting_infos__are_texts(void **state)
+TEST(test_open__shorter_setting_infos__are_texts)
 {
 	struct rtl_plugin *plugin = open_good("liboldsettings_sub.so?output=");
 	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
 
-	(void)state;
 	assert_int_equal(s->setting_count, 2);
 	assert_string_equal(rtl_subscriber_setting(s, 1)->key, "top");
 	assert_setting(plugin, 0, "output", "", 0, true);
@@ -204,12 +192,11 @@ static void test_open__shorter_setting_infos__are_texts(void **state)
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__same_plugin_twice__separate_settings(void **state)
+TEST(test_open__same_plugin_twice__separate_settings)
 {
 	struct rtl_plugin *a = open_good("libgood_sub.so?top=1");
 	struct rtl_plugin *b = open_good("libgood_sub.so?top=2");
 
-	(void)state;
 	assert_setting(a, 1, "top", "1", 1, true);
 	rtl_plugin_close(a);
 	assert_setting(b, 1, "top", "2", 2, true);
@@ -217,21 +204,19 @@ static void test_open__same_plugin_twice__separate_settings(void **state)
 	rtl_plugin_close(b);
 }
 
-static void test_open__shorter_descriptor__rest_is_null(void **state)
+TEST(test_open__shorter_descriptor__rest_is_null)
 {
 	struct rtl_plugin *plugin = open_good("libolder_sub.so");
 	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
 
-	(void)state;
 	assert_int_equal(s->struct_size, sizeof(*s));
 	assert_non_null(s->create);
 	assert_null(s->finish);
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__missing__says_where_it_looked(void **state)
+TEST(test_open__missing__says_where_it_looked)
 {
-	(void)state;
 	setenv("RTL_PLUGIN_PATH", "/nonexistent:" PLUGINS, 1);
 	open_bad("libnone_sub.so", RTL_ENOENT, "'libnone_sub.so' not found");
 	assert_contains("/nonexistent (RTL_PLUGIN_PATH, no such folder), " PLUGINS
@@ -241,23 +226,20 @@ static void test_open__missing__says_where_it_looked(void **state)
 	open_bad(PLUGINS "/", RTL_ENOENT, "no such file");
 }
 
-static void test_open__no_subscriber__refused(void **state)
+TEST(test_open__no_subscriber__refused)
 {
-	(void)state;
 	open_bad("libnosymbol_sub.so", RTL_ENOENT, PLUGINS "/libnosymbol_sub.so is no subscriber");
 }
 
-static void test_open__other_abi__refused(void **state)
+TEST(test_open__other_abi__refused)
 {
-	(void)state;
 	open_bad("libmajor_sub.so", RTL_EABI, "version 7.3 of the plugin ABI");
 	assert_contains(PLUGINS "/libmajor_sub.so");
 	open_bad("libminor_sub.so", RTL_EABI, "of the plugin ABI");
 }
 
-static void test_open__malformed_descriptor__refused(void **state)
+TEST(test_open__malformed_descriptor__refused)
 {
-	(void)state;
 	open_bad("libshort_sub.so", RTL_EABI, "too short (struct_size 8)");
 	open_bad("libnocreate_sub.so", RTL_EABI, "no create function");
 	open_bad("libnoname_sub.so", RTL_EABI, "no name");
@@ -265,19 +247,17 @@ static void test_open__malformed_descriptor__refused(void **state)
 	open_bad("libbaddefault_sub.so", RTL_EABI, "setting 'top' in its descriptor");
 }
 
-static void test_open__missing_dependency__reason_passed_on(void **state)
+TEST(test_open__missing_dependency__reason_passed_on)
 {
-	(void)state;
 	open_bad("libdependent_sub.so", RTL_ENOENT, "cannot be loaded: libgone-for-test.so.1: ");
 	assert_contains(PLUGINS "/libdependent_sub.so");
 }
 
-static void test_open__no_elf__refused(void **state)
+TEST(test_open__no_elf__refused)
 {
 	char path[] = "/tmp/rtl-test-plugin-XXXXXX";
 	int fd = mkstemp(path);
 
-	(void)state;
 	assert_true(fd >= 0);
 	open_bad(path, RTL_ENOENT, "cannot be loaded: file too short");
 	assert_int_equal(write(fd, "#!/bin/sh\nexit 0\n# not a library\n", 33), 33);
@@ -288,24 +268,21 @@ static void test_open__no_elf__refused(void **state)
 	unlink(path);
 }
 
-static void test_open__empty_name__refused(void **state)
+TEST(test_open__empty_name__refused)
 {
-	(void)state;
 	open_bad("", RTL_EINVAL, "the name is empty");
 	open_bad("?top=1", RTL_EINVAL, "'?top=1': the name is empty");
 }
 
-static void test_open__unknown_setting__known_ones_listed(void **state)
+TEST(test_open__unknown_setting__known_ones_listed)
 {
-	(void)state;
 	open_bad("libgood_sub.so?top=1&outptu=x", RTL_EINVAL, "no setting 'outptu'");
 	assert_contains("knows: output, top, links, format, seed");
 	open_bad("libnosettings_sub.so?a=1", RTL_EINVAL, "no setting 'a'; it has none");
 }
 
-static void test_open__malformed_setting__refused(void **state)
+TEST(test_open__malformed_setting__refused)
 {
-	(void)state;
 	open_bad("libgood_sub.so?top", RTL_EINVAL, "'top' is not of the form key=value");
 	open_bad("libgood_sub.so?=3", RTL_EINVAL, "'=3' is not of the form key=value");
 	open_bad("libgood_sub.so?top=1&top=2", RTL_EINVAL, "'top' is given twice");
@@ -317,11 +294,10 @@ static void test_open__malformed_setting__refused(void **state)
 	open_bad("libgood_sub.so%0?top=1", RTL_EINVAL, "bad %XX in its name");
 }
 
-static void test_open__name__decoded(void **state)
+TEST(test_open__name__decoded)
 {
 	struct rtl_plugin *plugin;
 
-	(void)state;
 	setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
 	plugin = open_good("lib%67ood%5Fsub.so?top=%31");
 	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
@@ -329,21 +305,19 @@ static void test_open__name__decoded(void **state)
 	open_bad("none%3F%3a%25_sub.so", RTL_ENOENT, "'none?:%_sub.so' not found");
 }
 
-static void test_open__no_room_for_message__only_code(void **state)
+TEST(test_open__no_room_for_message__only_code)
 {
 	struct rtl_plugin *plugin;
 	char small[8];
 
-	(void)state;
 	assert_int_equal(rtl_plugin_open("libnone_sub.so", &plugin, NULL, 0), RTL_ENOENT);
 	assert_int_equal(rtl_plugin_open("libnone_sub.so", &plugin, small, sizeof(small)),
 			 RTL_ENOENT);
 	assert_string_equal(small, "subscri");
 }
 
-static void test_close__null__nothing(void **state)
+TEST(test_close__null__nothing)
 {
-	(void)state;
 	rtl_plugin_close(NULL);
 }
 
@@ -365,11 +339,10 @@ static void count_path(void *user, const char *path)
 	}
 }
 
-static void test_list__folder_named_twice__each_file_once(void **state)
+TEST(test_list__folder_named_twice__each_file_once)
 {
 	struct listing l = {0};
 
-	(void)state;
 	assert_int_equal(chdir("/"), 0);
 	setenv("RTL_PLUGIN_PATH", PLUGINS ":" PLUGINS "/../plugins", 1);
 	rtl_plugin_list(count_path, &l);
@@ -378,13 +351,12 @@ static void test_list__folder_named_twice__each_file_once(void **state)
 	assert_true(l.position > 5);
 }
 
-static void test_list__shadowed__both_in_order(void **state)
+TEST(test_list__shadowed__both_in_order)
 {
 	char folder[] = "/tmp/rtl-test-plugin-XXXXXX";
 	char link[sizeof(folder) + 32];
 	struct listing l = {0};
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(link, sizeof(link), "%s/libgood_sub.so", folder);
 	assert_int_equal(symlink(PLUGINS "/libgood_sub.so", link), 0);
@@ -398,34 +370,4 @@ static void test_list__shadowed__both_in_order(void **state)
 	rmdir(folder);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_open__path__gives_descriptor, setup),
-		cmocka_unit_test_setup(test_open__name_in_plugin_path__found, setup),
-		cmocka_unit_test_setup(test_open__name_in_installed_folder__found, setup),
-		cmocka_unit_test_setup(test_open__working_directory__comes_first, setup),
-		cmocka_unit_test_setup(test_open__settings__decoded_and_typed, setup),
-		cmocka_unit_test_setup(test_open__bad_value__says_what_is_allowed, setup),
-		cmocka_unit_test_setup(test_open__shorter_setting_infos__are_texts, setup),
-		cmocka_unit_test_setup(test_open__name__decoded, setup),
-		cmocka_unit_test_setup(test_open__settings_not_given__defaults, setup),
-		cmocka_unit_test_setup(test_open__same_plugin_twice__separate_settings, setup),
-		cmocka_unit_test_setup(test_open__shorter_descriptor__rest_is_null, setup),
-		cmocka_unit_test_setup(test_open__missing__says_where_it_looked, setup),
-		cmocka_unit_test_setup(test_open__no_subscriber__refused, setup),
-		cmocka_unit_test_setup(test_open__other_abi__refused, setup),
-		cmocka_unit_test_setup(test_open__malformed_descriptor__refused, setup),
-		cmocka_unit_test_setup(test_open__missing_dependency__reason_passed_on, setup),
-		cmocka_unit_test_setup(test_open__no_elf__refused, setup),
-		cmocka_unit_test_setup(test_open__empty_name__refused, setup),
-		cmocka_unit_test_setup(test_open__unknown_setting__known_ones_listed, setup),
-		cmocka_unit_test_setup(test_open__malformed_setting__refused, setup),
-		cmocka_unit_test_setup(test_open__no_room_for_message__only_code, setup),
-		cmocka_unit_test_setup(test_close__null__nothing, setup),
-		cmocka_unit_test_setup(test_list__folder_named_twice__each_file_once, setup),
-		cmocka_unit_test_setup(test_list__shadowed__both_in_order, setup),
-	};
-
-	return cmocka_run_group_tests_name("plugin", tests, NULL, NULL);
-}
+RUN_TESTS(setup, NULL, NULL, NULL)

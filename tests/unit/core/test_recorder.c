@@ -4,14 +4,9 @@
  * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
  * each is there once and in order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +20,9 @@
 
 #include <rtl/collector.h>
 #include <rtl/rtl.h>
+
+#include "own_sub.h"
+#include "unit.h"
 
 #define THREADS 2
 #define EVENTS  100000u
@@ -111,10 +109,7 @@ static void program(const char *collector, enum how how)
 
 /* ---- the reader: a subscriber of our own */
 
-static const struct rtl_host *host;
-static uint32_t next_number[THREADS], gaps, seen;
-static struct rtl_ledger ledger;
-static const struct rtl_stream_info *known;
+static uint32_t next_number[THREADS], gaps;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
@@ -128,45 +123,9 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 		assert_true(p->number >= next_number[p->thread]); /* no event twice */
 		gaps += p->number - next_number[p->thread];
 		next_number[p->thread] = p->number + 1;
-		seen++;
+		own.events++;
 	}
 }
-
-static int create(const struct rtl_host *h, const struct rtl_setting *settings, size_t count,
-		  void **instance)
-{
-	(void)settings, (void)count;
-	host = h;
-	*instance = NULL;
-	return 0;
-}
-
-static int on_stream(void *instance, const struct rtl_stream_info *s)
-{
-	(void)instance;
-	if (strcmp(s->name, info.name) != 0)
-		return 0;
-	known = s;
-	return host->subscribe(host, s, RTL_TASK_END, RTL_BUFFERED, on_events, NULL, NULL);
-}
-
-static int finish(void *instance)
-{
-	(void)instance;
-	ledger.struct_size = sizeof(ledger);
-	return known ? host->ledger(host, NULL, known, &ledger) : 0;
-}
-
-static const struct rtl_subscriber reader = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(reader),
-	.name = "reader",
-	.version = "1",
-	.description = "counts",
-	.create = create,
-	.stream = on_stream,
-	.finish = finish,
-};
 
 /* ---- steps */
 
@@ -189,9 +148,8 @@ static int setup(void **state)
 	assert_int_equal(mkdir(s->spools, 0700), 0);
 	assert_int_equal(mkdir(victim, 0700), 0);
 	memset(next_number, 0, sizeof(next_number));
-	gaps = seen = 0;
-	known = NULL;
-	memset(&ledger, 0, sizeof(ledger));
+	gaps = 0;
+	own_reset(info.name, on_events);
 	*state = s;
 	return 0;
 }
@@ -207,21 +165,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct rtl_collector *start(const struct scratch *s, uint32_t kind, const char *folder,
-				   uint64_t limit_bytes)
+static struct rtl_collector *start(const struct scratch *s, uint32_t kind, const char *folder)
 {
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = kind,
-		.folder = folder,
-		.output = s->recording,
-		.limit_bytes = limit_bytes,
-	};
-	struct rtl_collector *collector = NULL;
-	char message[256] = "";
-
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)), 0);
-	return collector;
+	return own_collector(kind, folder, s->recording);
 }
 
 /* Runs the program under a recorder; returns its status. */
@@ -239,107 +185,90 @@ static int record(const struct scratch *s, struct rtl_collector *collector, enum
 	return status;
 }
 
-static uint32_t end(struct rtl_collector *collector)
-{
-	uint32_t left;
-
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
-	return left;
-}
-
 static void replay(const struct scratch *s)
 {
-	const struct rtl_collector_options options = {.struct_size = sizeof(options),
-						      .kind = RTL_REPLAY,
-						      .subscribers = "",
-						      .folder = s->recording,
-						      .own = &reader};
-	struct rtl_collector *collector;
-	char message[256] = "";
-
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)), 0);
-	assert_int_equal(end(collector), 0);
-	assert_int_equal(ledger.published, ledger.delivered + ledger.discarded + ledger.abandoned);
+	own_finish(own_collector(RTL_REPLAY, s->recording, NULL));
+	assert_int_equal(own.ledger.published,
+			 own.ledger.delivered + own.ledger.discarded + own.ledger.abandoned);
 }
 
 static void assert_everything_seen(void)
 {
-	assert_int_equal(seen, THREADS * EVENTS);
+	assert_int_equal(own.events, THREADS * EVENTS);
 	assert_int_equal(gaps, 0);
-	assert_int_equal(ledger.published, THREADS * EVENTS);
-	assert_int_equal(ledger.delivered, THREADS * EVENTS);
+	assert_int_equal(own.ledger.published, THREADS * EVENTS);
+	assert_int_equal(own.ledger.delivered, THREADS * EVENTS);
 }
 
 /* ---- tests */
 
-static void test_recorder__program_ends__replay_has_each_event_once(void **state)
+TEST(test_recorder__program_ends__replay_has_each_event_once)
 {
 	struct scratch *s = *state;
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
-	assert_int_equal(end(collector), 0);
+	own_finish(collector);
 	assert_int_equal(rmdir(s->spools), 0); /* nothing is left there */
 	replay(s);
 	assert_everything_seen();
 }
 
-static void test_recorder__replayed_twice__same_both_times(void **state)
+TEST(test_recorder__replayed_twice__same_both_times)
 {
 	struct scratch *s = *state;
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
-	end(collector);
+	own_finish(collector);
 	replay(s);
 	memset(next_number, 0, sizeof(next_number));
-	seen = 0;
+	own.events = 0;
 	replay(s);
 	assert_everything_seen();
 }
 
-static void test_recorder__program_killed__replay_has_each_event_once(void **state)
+TEST(test_recorder__program_killed__replay_has_each_event_once)
 {
 	struct scratch *s = *state;
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, IS_KILLED), SIGKILL);
-	end(collector);
+	own_finish(collector);
 	replay(s);
 	assert_everything_seen();
 }
 
-static void
-test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched(void **state)
+TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched)
 {
 	struct scratch *s = *state;
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, CLOSES_DESCRIPTORS), 0);
-	end(collector);
+	own_finish(collector);
 	assert_int_equal(rmdir(victim), 0); /* still empty */
 	replay(s);
 	assert_everything_seen();
 }
 
-static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
+TEST(test_recorder__bound__oldest_events_go_and_are_counted)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
 	setenv("RTL_BUFFER_TOTAL", "128M", 1);
-	collector = start(s, RTL_RECORD, s->spools, 1000000);
+	own.limit_bytes = 1000000;
+	collector = start(s, RTL_RECORD, s->spools);
 	assert_int_equal(record(s, collector, ENDS), 0);
 	unsetenv("RTL_BUFFER_SIZE");
 	unsetenv("RTL_BUFFER_TOTAL");
-	end(collector);
+	own_finish(collector);
 	replay(s);
-	assert_true(seen > 0 && seen < THREADS * EVENTS);
-	assert_int_equal(ledger.published, THREADS * EVENTS);
-	assert_int_equal(ledger.delivered, seen);
-	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
+	assert_true(own.events > 0 && own.events < THREADS * EVENTS);
+	assert_int_equal(own.ledger.published, THREADS * EVENTS);
+	assert_int_equal(own.ledger.delivered, own.events);
+	assert_int_equal(own.ledger.discarded, THREADS * EVENTS - own.events);
 	/* what is there is the end */
 	assert_int_equal(next_number[0] > next_number[1] ? next_number[0] : next_number[1], EVENTS);
 }
@@ -363,22 +292,25 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	return sum;
 }
 
-static void test_recorder__bound_below_a_segment__kept_to_and_not_empty(void **state)
+TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
 {
 	struct scratch *s = *state;
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 100000);
+	struct rtl_collector *collector;
+
+	own.limit_bytes = 100000;
+	collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
-	end(collector);
+	own_finish(collector);
 	assert_in_range(recorded_bytes(s), 70000, 100000);
 	replay(s);
-	assert_int_equal(seen, recorded_bytes(s) / RECORD_BYTES);
-	assert_int_equal(ledger.published, THREADS * EVENTS);
-	assert_int_equal(ledger.delivered, seen);
-	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
+	assert_int_equal(own.events, recorded_bytes(s) / RECORD_BYTES);
+	assert_int_equal(own.ledger.published, THREADS * EVENTS);
+	assert_int_equal(own.ledger.delivered, own.events);
+	assert_int_equal(own.ledger.discarded, THREADS * EVENTS - own.events);
 }
 
-static void test_recorder__spool_disk_full__no_filler_and_all_counted(void **state)
+TEST(test_recorder__spool_disk_full__no_filler_and_all_counted)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
@@ -387,24 +319,24 @@ static void test_recorder__spool_disk_full__no_filler_and_all_counted(void **sta
 		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
 		skip();
 	}
-	collector = start(s, RTL_RECORD, s->spools, 0);
+	collector = start(s, RTL_RECORD, s->spools);
 	assert_int_equal(record(s, collector, ENDS), 0);
-	assert_int_equal(end(collector), 0);
+	own_finish(collector);
 	assert_int_equal(umount(s->spools), 0);
 	assert_int_equal(rmdir(s->spools), 0);
 	replay(s);
-	assert_true(seen > 0);
-	assert_int_equal(recorded_bytes(s), (uint64_t)seen * RECORD_BYTES);
-	assert_int_equal(ledger.published, THREADS * EVENTS);
-	assert_int_equal(ledger.delivered, seen);
-	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
-	assert_int_equal(ledger.abandoned, 0);
+	assert_true(own.events > 0);
+	assert_int_equal(recorded_bytes(s), (uint64_t)own.events * RECORD_BYTES);
+	assert_int_equal(own.ledger.published, THREADS * EVENTS);
+	assert_int_equal(own.ledger.delivered, own.events);
+	assert_int_equal(own.ledger.discarded, THREADS * EVENTS - own.events);
+	assert_int_equal(own.ledger.abandoned, 0);
 }
 
 /* A recorder that dies at once; the program goes on without it. */
 static void recorder_that_dies(const struct scratch *s, int fd)
 {
-	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 	const char *folder = rtl_collector_folder(collector);
 	pid_t pid;
 	int i;
@@ -422,7 +354,7 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 	raise(SIGKILL);
 }
 
-static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void **state)
+TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
 {
 	struct scratch *s = *state;
 	char folder[4096] = "";
@@ -444,15 +376,15 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 	unsetenv("RTL_BUFFER_SIZE");
 	unsetenv("RTL_BUFFER_TOTAL");
 	assert_true(WIFSIGNALED(status));
-	assert_int_equal(end(start(s, RTL_RECORD_RECOVER, folder, 0)), 0);
+	own_finish(start(s, RTL_RECORD_RECOVER, folder));
 	assert_int_equal(access(folder, F_OK), -1);
 	replay(s);
 	/* recording ended with the recorder, in the middle: all up to there, nothing twice */
 	assert_int_equal(gaps, 0);
-	assert_int_equal(ledger.delivered, seen);
+	assert_int_equal(own.ledger.delivered, own.events);
 }
 
-static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **state)
+TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
@@ -463,7 +395,7 @@ static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **s
 		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
 		skip();
 	}
-	collector = start(s, RTL_RECORD, s->spools, 0);
+	collector = start(s, RTL_RECORD, s->spools);
 	assert_int_equal(record(s, collector, ENDS), 0);
 	rtl_collector_finish(collector, &left);
 	assert_non_null(rtl_collector_failure(collector));
@@ -472,7 +404,7 @@ static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **s
 	assert_int_equal(umount(s->recording), 0);
 }
 
-static void test_recorder__output_cannot_be_made__one_line(void **state)
+TEST(test_recorder__output_cannot_be_made__one_line)
 {
 	struct scratch *s = *state;
 	struct rtl_collector_options options = {.struct_size = sizeof(options),
@@ -489,22 +421,4 @@ static void test_recorder__output_cannot_be_made__one_line(void **state)
 	assert_int_equal(rmdir(s->spools), 0); /* no folder was left */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_recorder__program_ends__replay_has_each_event_once),
-		TEST(test_recorder__replayed_twice__same_both_times),
-		TEST(test_recorder__program_killed__replay_has_each_event_once),
-		TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched),
-		TEST(test_recorder__bound__oldest_events_go_and_are_counted),
-		TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty),
-		TEST(test_recorder__spool_disk_full__no_filler_and_all_counted),
-		TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins),
-		TEST(test_recorder__disk_full__says_so_and_the_program_ends_well),
-		TEST(test_recorder__output_cannot_be_made__one_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -3,9 +3,7 @@
  * itself and dies, then what is in its spool is put as a death at that moment would leave it. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/rtl.h>
 
 #include "own_sub.h"
 #include "ring.h"
 #include "session_page.h"
 #include "spool.h"
+#include "unit.h"
 
 #define EVENTS 100
 
@@ -143,9 +140,8 @@ static struct spool_stream *slot_of(struct spool_control *control, const struct 
 	return &control->streams[i];
 }
 
-static void test_recover__nothing_was_delivered__all_is(void **state)
+TEST(test_recover__nothing_was_delivered__all_is)
 {
-	(void)state;
 	leave_spool();
 	assert_true(recover(collector_folder()));
 	assert_int_equal(own.events, EVENTS);
@@ -154,9 +150,8 @@ static void test_recover__nothing_was_delivered__all_is(void **state)
 }
 
 /* A full disk, say: what could not be stored is not thrown away. */
-static void test_recover__subscriber_fails__another_recovery_has_it_all(void **state)
+TEST(test_recover__subscriber_fails__another_recovery_has_it_all)
 {
-	(void)state;
 	leave_spool();
 	own.flush_result = RTL_ENOSPC;
 	assert_false(recover(collector_folder()));
@@ -169,12 +164,10 @@ static void test_recover__subscriber_fails__another_recovery_has_it_all(void **s
 
 /* Its output is out of reach, to the end: what it keeps is not thrown away, nor given twice to one
  * that is told where each event stands. */
-static void
-test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it(void **state)
+TEST(test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it)
 {
 	uint64_t last;
 
-	(void)state;
 	leave_spool();
 	own.keeps = true;
 	own.finish_result = RTL_EIO;
@@ -191,9 +184,8 @@ test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it(voi
 }
 
 /* It keeps until the end, and stores all then. */
-static void test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left(void **state)
+TEST(test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left)
 {
-	(void)state;
 	leave_spool();
 	own.keeps = own.yields = true;
 	assert_true(recover(collector_folder()));
@@ -202,12 +194,11 @@ static void test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_lef
 }
 
 /* All had been flushed; what was delivered was noted, the ring's tail had not been moved. */
-static void test_recover__died_while_giving_room_back__nothing_is_delivered_twice(void **state)
+TEST(test_recover__died_while_giving_room_back__nothing_is_delivered_twice)
 {
 	struct spool_control *control;
 	struct ring_header *ring;
 
-	(void)state;
 	leave_spool();
 	control = map("control");
 	ring = map("ring-0");
@@ -222,12 +213,11 @@ static void test_recover__died_while_giving_room_back__nothing_is_delivered_twic
 }
 
 /* It was about to be noted: nothing holds. */
-static void test_recover__died_before_giving_room_back__all_is_delivered(void **state)
+TEST(test_recover__died_before_giving_room_back__all_is_delivered)
 {
 	struct spool_control *control;
 	struct ring_header *ring;
 
-	(void)state;
 	leave_spool();
 	control = map("control");
 	ring = map("ring-0");
@@ -238,12 +228,11 @@ static void test_recover__died_before_giving_room_back__all_is_delivered(void **
 	assert_int_equal(own.ledger.delivered, EVENTS);
 }
 
-static void test_recover__damaged_release__is_ignored(void **state)
+TEST(test_recover__damaged_release__is_ignored)
 {
 	struct spool_control *control;
 	struct ring_header *ring;
 
-	(void)state;
 	leave_spool();
 	control = map("control");
 	ring = map("ring-0");
@@ -254,11 +243,10 @@ static void test_recover__damaged_release__is_ignored(void **state)
 }
 
 /* Its removal was cut off: the control file is the first to go. */
-static void test_recover__half_removed_spool__the_rest_goes_and_nothing_is_delivered(void **state)
+TEST(test_recover__half_removed_spool__the_rest_goes_and_nothing_is_delivered)
 {
 	char path[640];
 
-	(void)state;
 	leave_spool();
 	snprintf(path, sizeof(path), "%s/control", spool);
 	assert_int_equal(unlink(path), 0);
@@ -267,12 +255,11 @@ static void test_recover__half_removed_spool__the_rest_goes_and_nothing_is_deliv
 	assert_int_not_equal(access(collector_folder(), F_OK), 0);
 }
 
-static void test_recover__folder_of_the_user__keeps_its_files(void **state)
+TEST(test_recover__folder_of_the_user__keeps_its_files)
 {
 	char path[128];
 	FILE *f;
 
-	(void)state;
 	snprintf(path, sizeof(path), "%s/thesis.txt", base);
 	f = fopen(path, "w");
 	assert_non_null(f);
@@ -284,20 +271,4 @@ static void test_recover__folder_of_the_user__keeps_its_files(void **state)
 	assert_int_equal(access(base, F_OK), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_recover__nothing_was_delivered__all_is),
-		TEST(test_recover__subscriber_fails__another_recovery_has_it_all),
-		TEST(test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it),
-		TEST(test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left),
-		TEST(test_recover__died_while_giving_room_back__nothing_is_delivered_twice),
-		TEST(test_recover__died_before_giving_room_back__all_is_delivered),
-		TEST(test_recover__damaged_release__is_ignored),
-		TEST(test_recover__half_removed_spool__the_rest_goes_and_nothing_is_delivered),
-		TEST(test_recover__folder_of_the_user__keeps_its_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

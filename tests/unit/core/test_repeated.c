@@ -3,14 +3,9 @@
  * What other events repeat (rtl_type_info.repeated_by): a recording leaves it out unless it is asked
  * for, and a replay makes the events of a stream of those of its debug stream.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +13,8 @@
 #include <rtl/collector.h>
 #include <rtl/describe.h>
 #include <rtl/rtl.h>
+
+#include "unit.h"
 
 #define CALLS 3000u /* several batches of a host */
 
@@ -225,9 +222,8 @@ static void replay(void)
 
 /* ---- tests */
 
-static void test_repeated__recorded__left_out_and_made_again(void **state)
+TEST(test_repeated__recorded__left_out_and_made_again)
 {
-	(void)state;
 	record(false);
 	replay();
 	assert_int_equal(ledgers[0].published, 0);
@@ -240,9 +236,8 @@ static void test_repeated__recorded__left_out_and_made_again(void **state)
 	assert_int_equal(counts[RTL_FUNCTION_WITH_ARGS_BEGIN], 0);
 }
 
-static void test_repeated__kept__each_once(void **state)
+TEST(test_repeated__kept__each_once)
 {
-	(void)state;
 	record(true);
 	replay();
 	assert_int_equal(ledgers[0].published, 2 * CALLS);
@@ -253,9 +248,8 @@ static void test_repeated__kept__each_once(void **state)
 	assert_int_equal(counts[RTL_FUNCTION_WITH_ARGS_END], CALLS);
 }
 
-static void test_repeated__debug_stream_not_selected__recorded(void **state)
+TEST(test_repeated__debug_stream_not_selected__recorded)
 {
-	(void)state;
 	setenv("RTL_STREAMS", "t.calls", 1);
 	record(false);
 	unsetenv("RTL_STREAMS");
@@ -266,15 +260,4 @@ static void test_repeated__debug_stream_not_selected__recorded(void **state)
 	assert_int_equal(counts[RTL_FUNCTION_WITH_ARGS_END], 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_repeated__recorded__left_out_and_made_again),
-		TEST(test_repeated__kept__each_once),
-		TEST(test_repeated__debug_stream_not_selected__recorded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -6,8 +6,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "probe.h"
 #include "test_spool_kit.h"
+#include "unit.h"
 
 #define EVENTS    1200u
 #define RINGS_MAX 16u
@@ -274,9 +271,8 @@ static void check_all_once(int who)
 	assert_int_equal(seen[who].ledger.abandoned, 0);
 }
 
-static void test_segments__one_for_each_event__few_mapped_at_a_time(void **state)
+TEST(test_segments__one_for_each_event__few_mapped_at_a_time)
 {
-	(void)state;
 	most_mappings = 0;
 	deliver(RTL_REPLAY);
 	check_all_once(0);
@@ -324,9 +320,8 @@ static void resume(enum rtl_collector_kind kind)
 	deliver(kind);
 }
 
-static void test_segments__two_have_stored_different_parts__each_gets_its_rest(void **state)
+TEST(test_segments__two_have_stored_different_parts__each_gets_its_rest)
 {
-	(void)state;
 	deliver_in_part(RTL_REPLAY);
 	resume(RTL_REPLAY);
 	check_rest(0);
@@ -338,9 +333,8 @@ static void test_segments__two_have_stored_different_parts__each_gets_its_rest(v
 }
 
 /* The first is a subscriber without a memory: it gets all that there is. */
-static void test_segments__one_has_stored_nothing__gets_all(void **state)
+TEST(test_segments__one_has_stored_nothing__gets_all)
 {
-	(void)state;
 	deliver_in_part(RTL_REPLAY);
 	memset(seen[0].stored, 0, sizeof(seen[0].stored));
 	resume(RTL_REPLAY);
@@ -364,9 +358,8 @@ static uint32_t remove_stored(const char *name, uint32_t n)
 	return n + 1;
 }
 
-static void test_segments__oldest_rotated_out_meanwhile__rest_delivered(void **state)
+TEST(test_segments__oldest_rotated_out_meanwhile__rest_delivered)
 {
-	(void)state;
 	deliver_in_part(RTL_REPLAY);
 	assert_int_equal(each_segment(remove_stored, 0), 100);
 	resume(RTL_REPLAY);
@@ -375,11 +368,10 @@ static void test_segments__oldest_rotated_out_meanwhile__rest_delivered(void **s
 }
 
 /* What a host has released is not there for the next one, in segments either. */
-static void test_segments__recovery_dies__next_one_goes_on(void **state)
+TEST(test_segments__recovery_dies__next_one_goes_on)
 {
 	uint32_t i;
 
-	(void)state;
 	deliver_in_part(RTL_RECOVER);
 	memset(seen[0].stored, 0, sizeof(seen[0].stored));
 	memset(seen[1].stored, 0, sizeof(seen[1].stored));
@@ -391,16 +383,4 @@ static void test_segments__recovery_dies__next_one_goes_on(void **state)
 	assert_int_equal(seen[1].ledger.delivered, EVENTS);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, kit_teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_segments__one_for_each_event__few_mapped_at_a_time),
-		TEST(test_segments__two_have_stored_different_parts__each_gets_its_rest),
-		TEST(test_segments__one_has_stored_nothing__gets_all),
-		TEST(test_segments__oldest_rotated_out_meanwhile__rest_delivered),
-		TEST(test_segments__recovery_dies__next_one_goes_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, kit_teardown, NULL, NULL)

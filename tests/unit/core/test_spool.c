@@ -4,18 +4,15 @@
  * before the damage, and accounts for the rest.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../fuzz/real_spool.h"
 #include "test_spool_kit.h"
+#include "unit.h"
 
 #define EVENTS 1200u /* in the real spool */
 /* More than a process may have files open; sanitizers take ten times as long for each. */
@@ -79,11 +76,10 @@ static uint32_t records(const char *folder, const char *file, size_t *offsets)
 
 /* ---- as it should be */
 
-static void test_replay__sound_spool__everything_delivered_and_nothing_said(void **state)
+TEST(test_replay__sound_spool__everything_delivered_and_nothing_said)
 {
 	struct outcome outcome = replay(fresh());
 
-	(void)state;
 	assert_int_equal(outcome.events, EVENTS);
 	assert_int_equal(outcome.lines, 0);
 	assert_adds_up(&outcome);
@@ -103,12 +99,11 @@ static size_t next_size(size_t size)
 	return size < page + 4095 ? page + 4095 : page + 4096;
 }
 
-static void test_control__cut_off__said_in_one_line(void **state)
+TEST(test_control__cut_off__said_in_one_line)
 {
 	size_t size, whole = sizeof(struct spool_control);
 	struct outcome outcome;
 
-	(void)state;
 	for (size = 0; size < whole; size = next_size(size)) {
 		const char *folder = fresh();
 
@@ -130,13 +125,12 @@ static uint32_t events_before(const size_t *offsets, uint32_t n, size_t size)
 	return i;
 }
 
-static void test_ring__cut_off__what_is_left_is_delivered(void **state)
+TEST(test_ring__cut_off__what_is_left_is_delivered)
 {
 	size_t offsets[EACH + 2], size, whole;
 	struct outcome outcome;
 	uint32_t n;
 
-	(void)state;
 	for (size = 0, whole = 1; size < whole; size = next_size(size)) {
 		const char *folder = fresh();
 		uint32_t left;
@@ -174,12 +168,11 @@ static size_t stream_end(const char *folder, size_t *end)
 	return found;
 }
 
-static void test_dict__cut_off__events_of_streams_before_the_cut_delivered(void **state)
+TEST(test_dict__cut_off__events_of_streams_before_the_cut_delivered)
 {
 	size_t size, end = 1, stream;
 	struct outcome outcome;
 
-	(void)state;
 	for (size = 0; size < end; size += 1 + size % 13) {
 		const char *folder = fresh();
 
@@ -197,13 +190,12 @@ static void test_dict__cut_off__events_of_streams_before_the_cut_delivered(void 
 	}
 }
 
-static void test_files__missing__said_and_the_rest_delivered(void **state)
+TEST(test_files__missing__said_and_the_rest_delivered)
 {
 	static const char *const files[] = {"ring-0", "ring-1", "ring-2", "dict", "control"};
 	struct outcome outcome;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const char *folder = fresh();
 
@@ -217,7 +209,7 @@ static void test_files__missing__said_and_the_rest_delivered(void **state)
 
 /* ---- wrong */
 
-static void test_control__wrong_head__refused_with_the_reason(void **state)
+TEST(test_control__wrong_head__refused_with_the_reason)
 {
 	static const struct {
 		size_t offset;
@@ -233,7 +225,6 @@ static void test_control__wrong_head__refused_with_the_reason(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -246,12 +237,11 @@ static void test_control__wrong_head__refused_with_the_reason(void **state)
 	}
 }
 
-static void test_control__counts_beyond_the_files__what_is_there_is_delivered(void **state)
+TEST(test_control__counts_beyond_the_files__what_is_there_is_delivered)
 {
 	static const uint32_t counts[] = {4, 64, SPOOL_RINGS_MAX, SPOOL_RINGS_MAX + 1, 0xffffffff};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -267,12 +257,11 @@ static void test_control__counts_beyond_the_files__what_is_there_is_delivered(vo
 	}
 }
 
-static void test_control__dict_length_wrong__said(void **state)
+TEST(test_control__dict_length_wrong__said)
 {
 	static const uint64_t lengths[] = {1, 7, 9, 1ull << 20, 1ull << 40, UINT64_MAX};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -286,12 +275,11 @@ static void test_control__dict_length_wrong__said(void **state)
 	}
 }
 
-static void test_control__clock_nonsense__everything_delivered(void **state)
+TEST(test_control__clock_nonsense__everything_delivered)
 {
 	static const uint64_t values[] = {0, 1, 1ull << 63, UINT64_MAX};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
@@ -303,7 +291,7 @@ static void test_control__clock_nonsense__everything_delivered(void **state)
 	}
 }
 
-static void test_ring__head_nonsense__other_rings_delivered(void **state)
+TEST(test_ring__head_nonsense__other_rings_delivered)
 {
 	static const struct {
 		size_t offset;
@@ -323,7 +311,6 @@ static void test_ring__head_nonsense__other_rings_delivered(void **state)
 	};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -337,12 +324,11 @@ static void test_ring__head_nonsense__other_rings_delivered(void **state)
 	}
 }
 
-static void test_ring__capacity_beyond_the_file__what_is_there_is_delivered(void **state)
+TEST(test_ring__capacity_beyond_the_file__what_is_there_is_delivered)
 {
 	static const uint64_t values[] = {1ull << 20, 1ull << 40, (uint64_t)-8};
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
@@ -351,12 +337,11 @@ static void test_ring__capacity_beyond_the_file__what_is_there_is_delivered(void
 	}
 }
 
-static void test_record__wrong_size__everything_before_it_delivered(void **state)
+TEST(test_record__wrong_size__everything_before_it_delivered)
 {
 	static const uint32_t sizes[] = {0, 1, 7, 8, 40, 47, 49, 1u << 20, 0xfffffff8, 0xffffffff};
 	size_t offsets[EACH + 2], i;
 
-	(void)state;
 	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -373,7 +358,7 @@ static void test_record__wrong_size__everything_before_it_delivered(void **state
 }
 
 /* A record whose size is sound and whose content is not costs itself alone. */
-static void test_record__not_as_described__abandoned_alone(void **state)
+TEST(test_record__not_as_described__abandoned_alone)
 {
 	static const struct {
 		size_t offset;
@@ -394,7 +379,6 @@ static void test_record__not_as_described__abandoned_alone(void **state)
 	};
 	size_t offsets[EACH + 2], i;
 
-	(void)state;
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
@@ -409,14 +393,13 @@ static void test_record__not_as_described__abandoned_alone(void **state)
 	}
 }
 
-static void test_record__shorter_than_described__abandoned_alone(void **state)
+TEST(test_record__shorter_than_described__abandoned_alone)
 {
 	size_t offsets[EACH + 2];
 	const char *folder = fresh();
 	struct rtl_record rest = {.stream = RING_FILLER};
 	struct outcome outcome;
 
-	(void)state;
 	records(folder, "ring-2", offsets);
 	rest.size = (uint32_t)(offsets[101] - offsets[100]) - 56;
 	patch_u32(folder, "ring-2", offsets[100], 56);
@@ -428,12 +411,11 @@ static void test_record__shorter_than_described__abandoned_alone(void **state)
 }
 
 /* Its time says nothing about those behind it. */
-static void test_record__ticks_of_the_future__nothing_lost(void **state)
+TEST(test_record__ticks_of_the_future__nothing_lost)
 {
 	size_t offsets[EACH + 2];
 	const char *folder = fresh();
 
-	(void)state;
 	records(folder, "ring-2", offsets);
 	patch_u64(folder, "ring-2", offsets[10] + offsetof(struct rtl_record, ticks), UINT64_MAX);
 	assert_int_equal(replay(folder).events, EVENTS);
@@ -466,14 +448,13 @@ static void make_device(const char *path)
 	assert_int_equal(symlink("/dev/zero", path), 0);
 }
 
-static void test_files__not_files__said_and_the_rest_delivered(void **state)
+TEST(test_files__not_files__said_and_the_rest_delivered)
 {
 	static void (*const make[])(const char *path) = {make_directory, make_fifo, make_link,
 							 make_lost_link, make_device};
 	static const char *const files[] = {"ring-0", "dict", "control"};
 	size_t i, k;
 
-	(void)state;
 	for (i = 0; i < sizeof(make) / sizeof(*make); i++)
 		for (k = 0; k < 3; k++) {
 			const char *folder = fresh();
@@ -491,7 +472,7 @@ static void test_files__not_files__said_and_the_rest_delivered(void **state)
 
 /* ---- folders */
 
-static void test_folder__not_to_be_read__refused_with_the_reason(void **state)
+TEST(test_folder__not_to_be_read__refused_with_the_reason)
 {
 	char subscriber[1024], message[256] = "";
 	struct rtl_collector_options options = {
@@ -501,7 +482,6 @@ static void test_folder__not_to_be_read__refused_with_the_reason(void **state)
 	bool root = !geteuid();
 	int err;
 
-	(void)state;
 	snprintf(subscriber, sizeof(subscriber), "%s", READ_ALL_SUB);
 	options.folder = folder;
 	chmod(folder, 0);
@@ -517,7 +497,7 @@ static void test_folder__not_to_be_read__refused_with_the_reason(void **state)
 	assert_non_null(strstr(message, folder));
 }
 
-static void test_folder__names_that_are_not_ours__left_alone(void **state)
+TEST(test_folder__names_that_are_not_ours__left_alone)
 {
 	static const char *const names[] = {"rtl-spool-", "rtl-spool-x", "other", "rtl-spool-\n"};
 	const char *folder = fresh();
@@ -525,7 +505,6 @@ static void test_folder__names_that_are_not_ours__left_alone(void **state)
 	char path[600];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
@@ -540,7 +519,7 @@ static void test_folder__names_that_are_not_ours__left_alone(void **state)
 }
 
 /* More than a process may have files open. */
-static void test_folder__thousands_of_spools__all_delivered(void **state)
+TEST(test_folder__thousands_of_spools__all_delivered)
 {
 	static const struct real_spool small = {.events = 2, .threads = 1, .ring_bytes = "64K"};
 	char path[512], name[32], target[700];
@@ -548,7 +527,6 @@ static void test_folder__thousands_of_spools__all_delivered(void **state)
 	struct outcome outcome;
 	uint32_t i, k;
 
-	(void)state;
 	assert_int_equal(real_spool_make(&small, kit_base, READ_ALL_SUB, path, sizeof(path)), 0);
 	for (i = 0; i < SPOOLS; i++) { /* links to the files: nothing of them is changed */
 		char source[600];
@@ -574,13 +552,12 @@ static void test_folder__thousands_of_spools__all_delivered(void **state)
 }
 
 /* Recovery removes what it has delivered, and keeps what it could not read. */
-static void test_recover__damaged__files_stay(void **state)
+TEST(test_recover__damaged__files_stay)
 {
 	size_t offsets[EACH + 2];
 	struct outcome outcome;
 	const char *folder = fresh();
 
-	(void)state;
 	records(folder, "ring-2", offsets);
 	patch_u32(folder, "ring-2", offsets[100], 0);
 	kit_run(folder, RTL_RECOVER, &outcome);
@@ -591,14 +568,13 @@ static void test_recover__damaged__files_stay(void **state)
 }
 
 /* A ring that cannot be read to its end does not end the recording. */
-static void test_record__ring_cut_off__the_rest_recorded(void **state)
+TEST(test_record__ring_cut_off__the_rest_recorded)
 {
 	size_t offsets[EACH + 2];
 	struct outcome outcome;
 	const char *folder = fresh();
 	char recorded[512];
 
-	(void)state;
 	records(folder, "ring-0", offsets);
 	kit_truncate(folder, "ring-0", offsets[100] + 13);
 	kit_run(folder, RTL_RECORD_RECOVER, &outcome);
@@ -613,13 +589,12 @@ static void test_record__ring_cut_off__the_rest_recorded(void **state)
 }
 
 /* What a file says of its own name is not believed. */
-static void test_record__ring_says_it_is_another__recorded_as_it_is_called(void **state)
+TEST(test_record__ring_says_it_is_another__recorded_as_it_is_called)
 {
 	struct outcome outcome;
 	const char *folder = fresh();
 	char recorded[512];
 
-	(void)state;
 	patch_u32(folder, "ring-1", offsetof(struct ring_header, index), 0);
 	patch_u32(folder, "ring-2", offsetof(struct ring_header, index), 4000000000u);
 	kit_run(folder, RTL_RECORD_RECOVER, &outcome);
@@ -633,32 +608,4 @@ static void test_record__ring_says_it_is_another__recorded_as_it_is_called(void 
 	assert_adds_up(&outcome);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replay__sound_spool__everything_delivered_and_nothing_said),
-		cmocka_unit_test(test_control__cut_off__said_in_one_line),
-		cmocka_unit_test(test_ring__cut_off__what_is_left_is_delivered),
-		cmocka_unit_test(test_dict__cut_off__events_of_streams_before_the_cut_delivered),
-		cmocka_unit_test(test_files__missing__said_and_the_rest_delivered),
-		cmocka_unit_test(test_control__wrong_head__refused_with_the_reason),
-		cmocka_unit_test(test_control__counts_beyond_the_files__what_is_there_is_delivered),
-		cmocka_unit_test(test_control__dict_length_wrong__said),
-		cmocka_unit_test(test_control__clock_nonsense__everything_delivered),
-		cmocka_unit_test(test_ring__head_nonsense__other_rings_delivered),
-		cmocka_unit_test(test_ring__capacity_beyond_the_file__what_is_there_is_delivered),
-		cmocka_unit_test(test_record__wrong_size__everything_before_it_delivered),
-		cmocka_unit_test(test_record__not_as_described__abandoned_alone),
-		cmocka_unit_test(test_record__shorter_than_described__abandoned_alone),
-		cmocka_unit_test(test_record__ticks_of_the_future__nothing_lost),
-		cmocka_unit_test(test_files__not_files__said_and_the_rest_delivered),
-		cmocka_unit_test(test_folder__not_to_be_read__refused_with_the_reason),
-		cmocka_unit_test(test_folder__names_that_are_not_ours__left_alone),
-		cmocka_unit_test(test_folder__thousands_of_spools__all_delivered),
-		cmocka_unit_test(test_recover__damaged__files_stay),
-		cmocka_unit_test(test_record__ring_cut_off__the_rest_recorded),
-		cmocka_unit_test(test_record__ring_says_it_is_another__recorded_as_it_is_called),
-	};
-
-	return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
-}
+RUN_TESTS(NULL, NULL, kit_setup, kit_teardown)

@@ -6,9 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/publish.h>
 
-#include "reader.h"
 #include "test_spool_kit.h"
+#include "unit.h"
 
 #define SCRIBBLE_MS 2000
 
@@ -205,7 +201,7 @@ static void collect_cut(const void *arg)
 	finish(collector);
 }
 
-static void test_file__cut_off_while_it_is_read__collector_lives(void **state)
+TEST(test_file__cut_off_while_it_is_read__collector_lives)
 {
 	static const struct cut cuts[] = {
 		{"ring-0", 0},   {"ring-0", 4096}, {"ring-0", 4096 + 65536},
@@ -215,7 +211,6 @@ static void test_file__cut_off_while_it_is_read__collector_lives(void **state)
 	struct outcome outcome;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
 		run(collect_cut, &cuts[i], &outcome);
 		if (*cuts[i].file == 'd') /* it had been read */
@@ -300,11 +295,10 @@ static void collect_lie(const void *arg)
 	finish(collector);
 }
 
-static void test_ring__claims_another_file_and_size__none_grows(void **state)
+TEST(test_ring__claims_another_file_and_size__none_grows)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(collect_lie, NULL, &outcome);
 	assert_in_range(outcome.events, 1000, 1000);
 	assert_int_equal(outcome.damaged, 1);
@@ -431,46 +425,13 @@ static void collect_scribbled(const void *arg)
 	finish(collector);
 }
 
-/* ---- a header that becomes another behind its check */
-
-static void test_ring__no_capacity_behind_the_check__is_not_read(void **state)
-{
-	static struct ring_header ring = {.tail = 8, .head = 64};
-	struct ring_header *rings[] = {&ring};
-	const struct clock_pair begin = {.ticks = 1, .ns = 1};
-	struct reader reader = {0};
-	struct reader_record record;
-
-	(void)state;
-	for (uint64_t capacity = 0; capacity < 16; capacity += 4) {
-		ring.capacity = capacity == 8 ? 0 : capacity;
-		memset(&reader, 0, sizeof(reader));
-		reader_init(&reader, &begin);
-		reader_take_time(&reader);
-		(void)reader_begin(&reader, rings, NULL, 1);
-		assert_false(reader_next(&reader, &record));
-		reader_fini(&reader);
-	}
-}
-
-static void test_files__random_bytes_while_they_are_read__collector_lives(void **state)
+TEST(test_files__random_bytes_while_they_are_read__collector_lives)
 {
 	struct outcome outcome;
 
-	(void)state;
 	run(collect_scribbled, NULL, &outcome);
 	assert_true(outcome.events > 0);
 	assert_int_equal(outcome.damaged, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file__cut_off_while_it_is_read__collector_lives),
-		cmocka_unit_test(test_ring__claims_another_file_and_size__none_grows),
-		cmocka_unit_test(test_ring__no_capacity_behind_the_check__is_not_read),
-		cmocka_unit_test(test_files__random_bytes_while_they_are_read__collector_lives),
-	};
-
-	return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
-}
+RUN_TESTS(NULL, NULL, kit_setup, kit_teardown)

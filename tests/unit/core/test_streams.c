@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Registering streams and vendors, in a process where nobody listens. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <rtl/rtl.h>
+
+#include "unit.h"
 
 static const struct rtl_field good_fields[] = {
 	{.struct_size = sizeof(struct rtl_field),
@@ -83,11 +79,10 @@ static void refuse(const struct made *m, int error)
 	assert_ptr_equal(stream, &rtl_stream_none);
 }
 
-static void test_streams__same_description__same_stream(void **state)
+TEST(test_streams__same_description__same_stream)
 {
 	struct rtl_stream *stream = register_good("t.same");
 
-	(void)state;
 	assert_ptr_equal(register_good("t.same"), stream);
 	assert_ptr_equal(rtl_stream_find("t.same"), stream);
 	assert_ptr_not_equal(register_good("t.same2"), stream);
@@ -95,13 +90,12 @@ static void test_streams__same_description__same_stream(void **state)
 	assert_null(rtl_stream_find(NULL));
 }
 
-static void test_streams__registered__description_copied(void **state)
+TEST(test_streams__registered__description_copied)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 	const struct rtl_stream_info *info;
 	struct made m;
 
-	(void)state;
 	make(&m, "t.copied");
 	assert_int_equal(rtl_stream_register(&m.info, &stream), 0);
 	memset(&m, 0x55, sizeof(m));
@@ -120,12 +114,11 @@ static void test_streams__registered__description_copied(void **state)
 	assert_null(rtl_stream_describe(NULL));
 }
 
-static void test_streams__texts_missing__empty(void **state)
+TEST(test_streams__texts_missing__empty)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct made m;
 
-	(void)state;
 	make(&m, "t.no_texts");
 	m.info.description = m.types[0].description = NULL;
 	m.fields[0].unit = m.fields[0].description = NULL;
@@ -135,7 +128,7 @@ static void test_streams__texts_missing__empty(void **state)
 }
 
 /* A newer publisher's structs are larger: they are walked by their own size. */
-static void test_streams__larger_structs__understood(void **state)
+TEST(test_streams__larger_structs__understood)
 {
 	struct {
 		struct rtl_field field;
@@ -148,7 +141,6 @@ static void test_streams__larger_structs__understood(void **state)
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct made m;
 
-	(void)state;
 	make(&m, "t.larger");
 	fields[0].field.struct_size = fields[1].field.struct_size = sizeof(fields[0]);
 	types[0].type = m.types[0];
@@ -161,11 +153,10 @@ static void test_streams__larger_structs__understood(void **state)
 	assert_string_equal(rtl_stream_describe(stream)->types[0].fields[1].name, "b");
 }
 
-static void test_streams__other_layout__refused(void **state)
+TEST(test_streams__other_layout__refused)
 {
 	struct made m;
 
-	(void)state;
 	register_good("t.layout");
 	make(&m, "t.layout");
 	m.info.version_major = 2;
@@ -209,11 +200,10 @@ static void test_streams__other_layout__refused(void **state)
 		refuse(&m, RTL_EINVAL);                                                            \
 	} while (0)
 
-static void test_streams__malformed_stream__refused(void **state)
+TEST(test_streams__malformed_stream__refused)
 {
 	struct made whole;
 
-	(void)state;
 	SPOIL(m.info.struct_size = 0);
 	SPOIL(m.info.struct_size = sizeof(m.info) - 1);
 	SPOIL(m.info.name = NULL);
@@ -230,9 +220,8 @@ static void test_streams__malformed_stream__refused(void **state)
 	assert_null(rtl_stream_find("t.malformed"));
 }
 
-static void test_streams__malformed_type__refused(void **state)
+TEST(test_streams__malformed_type__refused)
 {
-	(void)state;
 	SPOIL(m.types[0].struct_size = 0);
 	SPOIL(m.types[0].struct_size = 8);
 	SPOIL(m.types[0].type = 0);
@@ -247,9 +236,8 @@ static void test_streams__malformed_type__refused(void **state)
 	assert_null(rtl_stream_find("t.malformed"));
 }
 
-static void test_streams__malformed_field__refused(void **state)
+TEST(test_streams__malformed_field__refused)
 {
-	(void)state;
 	SPOIL(m.fields[0].struct_size = 0);
 	SPOIL(m.fields[1].struct_size = 4);
 	SPOIL(m.fields[0].name = NULL);
@@ -273,13 +261,12 @@ static void test_streams__malformed_field__refused(void **state)
 	assert_null(rtl_stream_find("t.malformed"));
 }
 
-static void test_streams__field_of_unknown_kind__kept(void **state)
+TEST(test_streams__field_of_unknown_kind__kept)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 	const struct rtl_field *field;
 	struct made m;
 
-	(void)state;
 	make(&m, "t.newer");
 	m.fields[0].kind = 4242;
 	m.fields[0].size = 3;
@@ -324,22 +311,20 @@ static int register_large(const char *name, uint32_t types, uint16_t fields)
 	return err;
 }
 
-static void test_streams__more_than_a_stream_may_have__refused(void **state)
+TEST(test_streams__more_than_a_stream_may_have__refused)
 {
-	(void)state;
 	assert_int_equal(register_large("t.large", 256, 256), 0);
 	assert_int_equal(register_large("t.types", 257, 1), RTL_EINVAL);
 	assert_int_equal(register_large("t.fields", 1, 257), RTL_EINVAL);
 	assert_int_equal(register_large("t.all", 60000, 60000), RTL_EINVAL);
 }
 
-static void test_streams__nobody_listens__not_enabled(void **state)
+TEST(test_streams__nobody_listens__not_enabled)
 {
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct rtl_stream *stream = register_good("t.silent");
 	struct rtl_record *record;
 
-	(void)state;
 	assert_false(rtl_enabled(stream, RTL_TASK_BEGIN));
 	record = rtl_reserve(stream, RTL_TASK_BEGIN, 16);
 	assert_null(record);
@@ -374,14 +359,13 @@ static void *register_together(void *user)
 	return NULL;
 }
 
-static void test_streams__threads_at_once__one_stream_each(void **state)
+TEST(test_streams__threads_at_once__one_stream_each)
 {
 	pthread_t threads[8];
 	void *result;
 	intptr_t i;
 	int k;
 
-	(void)state;
 	for (i = 0; i < 8; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, register_together, (void *)i),
 				 0);
@@ -397,14 +381,13 @@ static void test_streams__threads_at_once__one_stream_each(void **state)
 }
 
 /* The last of the tests: afterwards there is no room. */
-static void test_streams__more_than_256__limit(void **state)
+TEST(test_streams__more_than_256__limit)
 {
 	struct rtl_stream *known = rtl_stream_find("t.same"), *stream;
 	struct made m;
 	char name[32];
 	int i, err = 0;
 
-	(void)state;
 	for (i = 0; i < 300 && !err; i++) {
 		snprintf(name, sizeof(name), "t.many-%d", i);
 		make(&m, name);
@@ -417,13 +400,12 @@ static void test_streams__more_than_256__limit(void **state)
 	assert_ptr_equal(register_good("t.same"), known);
 }
 
-static void test_vendors__names__numbers(void **state)
+TEST(test_vendors__names__numbers)
 {
 	uint8_t a = 0, b = 0, again = 0, n = 77;
 	char name[32];
 	int i, err = 0;
 
-	(void)state;
 	assert_int_equal(rtl_vendor_register("a", &a), 0);
 	assert_int_equal(rtl_vendor_register("b", &b), 0);
 	assert_int_equal(rtl_vendor_register("a", &again), 0);
@@ -443,11 +425,10 @@ static void test_vendors__names__numbers(void **state)
 	assert_int_equal(i, 253);
 }
 
-static void test_errors__all__have_name_and_text(void **state)
+TEST(test_errors__all__have_name_and_text)
 {
 	int i;
 
-	(void)state;
 	for (i = 0; i >= RTL_EPLUGIN; i--) {
 		assert_non_null(rtl_error_name(i));
 		assert_true(strlen(rtl_error_text(i)) > 5);
@@ -459,27 +440,10 @@ static void test_errors__all__have_name_and_text(void **state)
 	assert_string_equal(rtl_error_name(INT32_MIN), "RTL_E?");
 }
 
-int main(void)
+static int without_subscribers(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_streams__same_description__same_stream),
-		cmocka_unit_test(test_streams__registered__description_copied),
-		cmocka_unit_test(test_streams__texts_missing__empty),
-		cmocka_unit_test(test_streams__larger_structs__understood),
-		cmocka_unit_test(test_streams__other_layout__refused),
-		cmocka_unit_test(test_streams__malformed_stream__refused),
-		cmocka_unit_test(test_streams__malformed_type__refused),
-		cmocka_unit_test(test_streams__malformed_field__refused),
-		cmocka_unit_test(test_streams__field_of_unknown_kind__kept),
-		cmocka_unit_test(test_streams__more_than_a_stream_may_have__refused),
-		cmocka_unit_test(test_streams__nobody_listens__not_enabled),
-		cmocka_unit_test(test_streams__threads_at_once__one_stream_each),
-		cmocka_unit_test(test_streams__more_than_256__limit),
-		cmocka_unit_test(test_vendors__names__numbers),
-		cmocka_unit_test(test_errors__all__have_name_and_text),
-	};
-
-	unsetenv("RTL_SUBSCRIBERS");
-	unsetenv("RTL_COLLECTOR");
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	(void)state;
+	return unsetenv("RTL_SUBSCRIBERS") | unsetenv("RTL_COLLECTOR");
 }
+
+RUN_TESTS(NULL, NULL, without_subscribers, NULL)

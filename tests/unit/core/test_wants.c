@@ -3,22 +3,18 @@
  * however much the program publishes in between; and
  * metadata of its tracepoints have their kinds there. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/collector.h>
 #include <rtl/rtl.h>
 #include <rtl/subscriber.h>
+
+#include "unit.h"
 
 #define EVENTS 100
 
@@ -123,7 +119,7 @@ static void publish(const char *folder)
 	_exit(write(from_child[1], &byte, 1) != 1);
 }
 
-static void test_wants__asked_for_one_by_one__none_is_lost_meanwhile(void **state)
+TEST(test_wants__asked_for_one_by_one__none_is_lost_meanwhile)
 {
 	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "", byte;
 	struct rtl_collector *collector = NULL;
@@ -135,7 +131,6 @@ static void test_wants__asked_for_one_by_one__none_is_lost_meanwhile(void **stat
 	int status;
 	pid_t pid;
 
-	(void)state;
 	options.folder = mkdtemp(base);
 	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
 		fail_msg("%s", message);
@@ -213,7 +208,7 @@ static int traced(const char *folder)
 }
 
 /* While a child's bus starts, its other threads find wanted what was wanted before. */
-static void test_wants__child_starts__wanted_all_the_time(void **state)
+TEST(test_wants__child_starts__wanted_all_the_time)
 {
 	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "";
 	struct rtl_collector *collector = NULL;
@@ -225,7 +220,6 @@ static void test_wants__child_starts__wanted_all_the_time(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	options.folder = mkdtemp(base);
 	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
 		fail_msg("%s", message);
@@ -239,12 +233,4 @@ static void test_wants__child_starts__wanted_all_the_time(void **state)
 	rmdir(base);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wants__child_starts__wanted_all_the_time),
-		cmocka_unit_test(test_wants__asked_for_one_by_one__none_is_lost_meanwhile),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* <rtl/args.h>: named values as text, and core/format/values.c, which reads their descriptions. That
  * they lie in the payload is test_spool's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <rtl/args.h>
 
+#include "unit.h"
 #include "values.h"
 
 /* What the members of the struct below are. */
@@ -100,23 +95,21 @@ static const char all[] =
 	"text='letters', cut='let'..., gone=0x1234, half=0.5, *single=0.25, way=MAYBE, *left=LESS, "
 	"byte=200";
 
-static void test_args__each_kind__as_text(void **state)
+TEST(test_args__each_kind__as_text)
 {
 	char text[512];
 
-	(void)state;
 	assert_int_equal(rtl_args_text(&host, &event, &field, text, sizeof(text)), strlen(all));
 	assert_string_equal(text, all);
 }
 
-static void test_args__walk__yields_values_as_they_are(void **state)
+TEST(test_args__walk__yields_values_as_they_are)
 {
 	struct rtl_args walk = rtl_args_begin(&host, &event, &field);
 	struct rtl_value arg;
 	char text[32];
 	unsigned n = 0;
 
-	(void)state;
 	while (rtl_args_next(&walk, &arg)) {
 		if (n == 1) {
 			assert_string_equal(arg.name, "one");
@@ -141,13 +134,12 @@ static void test_args__walk__yields_values_as_they_are(void **state)
 	assert_int_equal(n, 13);
 }
 
-static void test_args__not_followed__addresses(void **state)
+TEST(test_args__not_followed__addresses)
 {
 	struct payload bare = payload;
 	struct rtl_event same = event;
 	char text[512];
 
-	(void)state;
 	bare.values.states = 0;
 	bare.args.length--; /* the last one is missing, too */
 	same.payload = &bare;
@@ -158,11 +150,10 @@ static void test_args__not_followed__addresses(void **state)
 	assert_null(strstr(text, "byte"));
 }
 
-static void test_args__little_room__cut_and_terminated(void **state)
+TEST(test_args__little_room__cut_and_terminated)
 {
 	char text[sizeof(all) + 1];
 
-	(void)state;
 	for (size_t size = 0; size <= sizeof(all); size++) {
 		memset(text, '#', sizeof(text));
 		assert_int_equal(rtl_args_text(&host, &event, &field, text, size), strlen(all));
@@ -185,13 +176,12 @@ static size_t count(const struct rtl_host *of, const struct rtl_event *in)
 	return n;
 }
 
-static void test_args__outside_of_the_payload__none(void **state)
+TEST(test_args__outside_of_the_payload__none)
 {
 	struct payload bad = payload;
 	struct rtl_event wrong = event;
 	char text[512] = "before";
 
-	(void)state;
 	bad.args.length = UINT32_MAX;
 	wrong.payload = &bad;
 	assert_int_equal(count(&host, &wrong), 0);
@@ -205,12 +195,11 @@ static void test_args__outside_of_the_payload__none(void **state)
 	assert_non_null(strstr(text, "four=text of 4, text=?, cut='let'..."));
 }
 
-static void test_args__not_described__none(void **state)
+TEST(test_args__not_described__none)
 {
 	struct rtl_host old = host;
 	struct rtl_event other = event;
 
-	(void)state;
 	assert_int_equal(count(&host, &event), 13);
 	other.uid = 98;
 	assert_int_equal(count(&host, &other), 0);
@@ -258,7 +247,7 @@ static const struct array array = {
 	.letters = "letters",
 };
 
-static void test_args__array__as_text(void **state)
+TEST(test_args__array__as_text)
 {
 	static const char expected[] =
 		"zero=18446744073709551615, *one=-5, two=0x7f2a, three=true, =two, "
@@ -268,7 +257,6 @@ static void test_args__array__as_text(void **state)
 	struct rtl_event shorter = of;
 	char text[256];
 
-	(void)state;
 	assert_int_equal(rtl_args_text(&array_host, &of, &array_field, text, sizeof(text)),
 			 strlen(expected));
 	assert_string_equal(text, expected);
@@ -279,13 +267,12 @@ static void test_args__array__as_text(void **state)
 
 /* ---- descriptions */
 
-static void test_values_parse__values_without_states__laid_out_as_a_struct(void **state)
+TEST(test_values_parse__values_without_states__laid_out_as_a_struct)
 {
 	static const uint32_t offsets[] = {0, 2, 4, 8, 16, 24};
 	struct rtl_values_info *parsed =
 		values_parse(" a:u8  b:i16 c:u8 d:u32{5=x;-5=y} e:time f:uid ");
 
-	(void)state;
 	assert_non_null(parsed);
 	assert_int_equal(parsed->count, 6);
 	assert_int_equal(parsed->has_states, 0);
@@ -301,7 +288,7 @@ static void test_values_parse__values_without_states__laid_out_as_a_struct(void 
 	free(parsed);
 }
 
-static void test_values_parse__nonsense__refused(void **state)
+TEST(test_values_parse__nonsense__refused)
 {
 	static const char *const texts[] = {
 		"a",
@@ -330,7 +317,6 @@ static void test_values_parse__nonsense__refused(void **state)
 	};
 	char many[33 * 5 + 1] = "";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (values_parse(texts[i]))
 			fail_msg("'%s' is taken", texts[i]);
@@ -341,23 +327,17 @@ static void test_values_parse__nonsense__refused(void **state)
 	free(values_parse(many));
 }
 
-int main(void)
+static int parse(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_args__each_kind__as_text),
-		cmocka_unit_test(test_args__walk__yields_values_as_they_are),
-		cmocka_unit_test(test_args__not_followed__addresses),
-		cmocka_unit_test(test_args__little_room__cut_and_terminated),
-		cmocka_unit_test(test_args__outside_of_the_payload__none),
-		cmocka_unit_test(test_args__not_described__none),
-		cmocka_unit_test(test_args__array__as_text),
-		cmocka_unit_test(test_values_parse__values_without_states__laid_out_as_a_struct),
-		cmocka_unit_test(test_values_parse__nonsense__refused),
-	};
-	int failed;
-
-	info = values_parse(description);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	free(info);
-	return failed;
+	(void)state;
+	return !(info = values_parse(description));
 }
+
+static int free_info(void **state)
+{
+	(void)state;
+	free(info);
+	return 0;
+}
+
+RUN_TESTS(NULL, NULL, parse, free_info)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays of ABI structs are walked by the size that their first element tells: a later rtl's, or a
  * later plugin's, may be larger than the one that this was compiled with. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <rtl/subscriber.h>
+
+#include "unit.h"
 
 #define COUNT 3
 
@@ -22,7 +18,7 @@
 	for (size_t n_ = 0; n_ < COUNT; n_++)                                                      \
 	name[n_].is.struct_size = sizeof(name[n_])
 
-static void test_steps__larger_elements__each_is_found(void **state)
+TEST(test_steps__larger_elements__each_is_found)
 {
 	GROWN(settings, rtl_setting);
 	GROWN(infos, rtl_setting_info);
@@ -35,7 +31,6 @@ static void test_steps__larger_elements__each_is_found(void **state)
 	const struct rtl_type_info type = {.fields = &fields[0].is};
 	const struct rtl_stream_info stream = {.types = &types[0].is};
 
-	(void)state;
 	for (uint32_t n = 0; n < COUNT; n++) {
 		assert_ptr_equal(rtl_setting_at(&settings[0].is, n), &settings[n].is);
 		assert_ptr_equal(rtl_subscriber_setting(&subscriber, n), &infos[n].is);
@@ -45,14 +40,13 @@ static void test_steps__larger_elements__each_is_found(void **state)
 	}
 }
 
-static void test_tracepoint_value__by_key__null_if_there_is_none(void **state)
+TEST(test_tracepoint_value__by_key__null_if_there_is_none)
 {
 	GROWN(metadata, rtl_metadata);
 	const struct rtl_tracepoint tracepoint = {.metadata = &metadata[0].is,
 						  .metadata_count = COUNT};
 	const struct rtl_tracepoint bare = {0};
 
-	(void)state;
 	for (size_t n = 0; n < COUNT; n++) {
 		metadata[n].is.key = &"a\0b\0c"[2 * n];
 		metadata[n].is.value = &"1\0002\0003"[2 * n];
@@ -63,13 +57,12 @@ static void test_tracepoint_value__by_key__null_if_there_is_none(void **state)
 	assert_null(rtl_tracepoint_value(NULL, "a"));
 }
 
-static void test_stream_find_type__by_number__null_if_there_is_none(void **state)
+TEST(test_stream_find_type__by_number__null_if_there_is_none)
 {
 	GROWN(types, rtl_type_info);
 	const struct rtl_stream_info stream = {.types = &types[0].is, .type_count = COUNT};
 	const struct rtl_stream_info bare = {0};
 
-	(void)state;
 	for (uint16_t n = 0; n < COUNT; n++)
 		types[n].is.type = 10 + n;
 	assert_ptr_equal(rtl_stream_find_type(&stream, 12), &types[2].is);
@@ -77,13 +70,4 @@ static void test_stream_find_type__by_number__null_if_there_is_none(void **state
 	assert_null(rtl_stream_find_type(&bare, 10));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps__larger_elements__each_is_found),
-		cmocka_unit_test(test_tracepoint_value__by_key__null_if_there_is_none),
-		cmocka_unit_test(test_stream_find_type__by_number__null_if_there_is_none),
-	};
-
-	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* stub.h: two libraries with a stub, without rtl, with it, and where it comes late: scenarios of
  * test_stub_child.c. And what the linker sees of such libraries. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test_bus_run.h"
+#include "unit.h"
 
 #define WITH_LIBRTL "LD_LIBRARY_PATH=" LIBRTL_FOLDER
 #define ALL         "streams=&detail=1"
@@ -38,55 +34,49 @@ static void arrived(const struct run *r, int signals, int marks)
 	assert_int_equal(lines_with(r->out, "event rtl.default "), marks);
 }
 
-static void test_stub__without_rtl__does_nothing(void **state)
+TEST(test_stub__without_rtl__does_nothing)
 {
-	(void)state;
 	free(run_scenario("absent", NULL, NULL, NULL));
 	free(run_scenario("absent", NULL, WITH_LIBRTL, NULL)); /* there, but not asked for */
 	free(run_scenario("absent", NULL, "RTL_SUBSCRIBERS=", NULL));
 }
 
-static void test_stub__subscribers_given__librtl_loaded_and_events_arrive(void **state)
+TEST(test_stub__subscribers_given__librtl_loaded_and_events_arrive)
 {
 	struct run *r = run_scenario("traced", ALL, WITH_LIBRTL, NULL);
 
-	(void)state;
 	arrived(r, 100, 16);
 	free(r);
 }
 
-static void test_stub__mark_first__librtl_loaded_and_events_arrive(void **state)
+TEST(test_stub__mark_first__librtl_loaded_and_events_arrive)
 {
 	struct run *r = run_scenario("marks_only", ALL, WITH_LIBRTL, NULL);
 
-	(void)state;
 	arrived(r, 0, 16);
 	free(r);
 }
 
-static void test_stub__several_threads_first__all_published(void **state)
+TEST(test_stub__several_threads_first__all_published)
 {
 	struct run *r = run_scenario("threads", ALL, WITH_LIBRTL, NULL);
 
-	(void)state;
 	arrived(r, 8, 0);
 	free(r);
 }
 
-static void test_stub__librtl_comes_late__works_from_the_next_look(void **state)
+TEST(test_stub__librtl_comes_late__works_from_the_next_look)
 {
 	struct run *r = run_scenario("late", NULL, "STUB_LIBRTL=" LIBRTL, NULL);
 
-	(void)state;
 	arrived(r, 100, 16);
 	free(r);
 }
 
-static void test_stub__asked_for_but_not_there__one_line(void **state)
+TEST(test_stub__asked_for_but_not_there__one_line)
 {
 	struct run *r = calloc(1, sizeof(*r));
 
-	(void)state;
 	assert_non_null(r);
 	r->scenario = "missing";
 	r->probe = ALL;
@@ -100,11 +90,10 @@ static void test_stub__asked_for_but_not_there__one_line(void **state)
 }
 
 /* Used before librtl's own constructors have run. */
-static void test_stub__preloaded_used_in_constructors__events_arrive(void **state)
+TEST(test_stub__preloaded_used_in_constructors__events_arrive)
 {
 	struct run *r;
 
-	(void)state;
 	if (SANITIZED)
 		skip(); /* the sanitizer wants to come first */
 	r = run_scenario("constructors", ALL, "STUB_CONSTRUCTOR=1", LIBRTL);
@@ -130,13 +119,12 @@ static int symbols_with(const char *command, const char *part)
 	return n;
 }
 
-static void test_stub__linked__no_symbol_and_no_dependency(void **state)
+TEST(test_stub__linked__no_symbol_and_no_dependency)
 {
 	static const char *const libraries[] = {STUB_C, STUB_CPP};
 	char command[1024];
 	int i;
 
-	(void)state;
 	for (i = 0; i < 2; i++) {
 		snprintf(command, sizeof(command), "readelf -W --dyn-syms '%s'", libraries[i]);
 		assert_int_equal(symbols_with(command, " rtl_"), 0);
@@ -150,18 +138,4 @@ static void test_stub__linked__no_symbol_and_no_dependency(void **state)
 	assert_int_equal(symbols_with(command, "libstub_test_c"), 2);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stub__without_rtl__does_nothing),
-		cmocka_unit_test(test_stub__subscribers_given__librtl_loaded_and_events_arrive),
-		cmocka_unit_test(test_stub__mark_first__librtl_loaded_and_events_arrive),
-		cmocka_unit_test(test_stub__several_threads_first__all_published),
-		cmocka_unit_test(test_stub__librtl_comes_late__works_from_the_next_look),
-		cmocka_unit_test(test_stub__asked_for_but_not_there__one_line),
-		cmocka_unit_test(test_stub__preloaded_used_in_constructors__events_arrive),
-		cmocka_unit_test(test_stub__linked__no_symbol_and_no_dependency),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

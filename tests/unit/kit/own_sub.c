@@ -106,13 +106,14 @@ void own_reset(const char *wanted, rtl_events_fn on_events)
 int own_try(uint32_t kind, const char *folder, const char *output, struct rtl_collector **collector,
 	    char *message, size_t size)
 {
-	const bool reads = kind != RTL_RECORD;
+	const bool reads = kind != RTL_RECORD && kind != RTL_RECORD_RECOVER;
 	const struct rtl_collector_options options = {
 		.struct_size = sizeof(options),
 		.kind = kind,
 		.subscribers = reads ? "" : NULL,
 		.folder = folder,
 		.output = output,
+		.limit_bytes = own.limit_bytes,
 		.own = reads ? &subscriber : NULL,
 	};
 

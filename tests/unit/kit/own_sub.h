@@ -15,7 +15,8 @@ extern struct own {
 	rtl_events_fn on_events;     /* gets all its events; it counts them itself, in `events` */
 	void (*while_created)(void); /* NULL: nothing */
 	int flush_result, finish_result;
-	bool keeps; /* in each flush, unless it is asked to store now and `yields` */
+	uint64_t limit_bytes; /* of a recording */
+	bool keeps;           /* in each flush, unless it is asked to store now and `yields` */
 	bool yields;
 
 	const struct rtl_host *host;
@@ -31,7 +32,7 @@ extern struct own {
 
 void own_reset(const char *wanted, rtl_events_fn on_events);
 
-/* A collector of that kind, with the subscriber, and for RTL_RECORD with `output` and without it.
+/* A collector of that kind, with the subscriber, and for RTL_RECORD* with `output` and without it.
  * own_try: 0 or an error with its message; own_collector fails the test. */
 int own_try(uint32_t kind, const char *folder, const char *output, struct rtl_collector **collector,
 	    char *message, size_t size);

@@ -4,7 +4,8 @@
 #define RTL_TESTS_BUS_RUN_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "unit.h"
 
 /* Status of a scenario that cannot run here. */
 #define SKIPPED     77
@@ -38,17 +39,16 @@ int run_spools_left(const struct run *run);
 /* Removes the run's folder. */
 void run_clean(struct run *run);
 
-/* TEST(name, scenario, probe's settings, environment...): has to end well and silently. */
-#define TEST(name_, scenario_, probe_, ...)                                                        \
-	static void name_(void **state)                                                            \
+/* BUS_TEST(name, scenario, probe's settings, environment...): has to end well and silently. */
+#define BUS_TEST(name_, scenario_, probe_, ...)                                                    \
+	TEST(name_)                                                                                \
 	{                                                                                          \
 		static struct run r;                                                               \
-		const char *const env[RUN_ENV_MAX] = {__VA_ARGS__};                                \
+		const char *const env[1 + RUN_ENV_MAX] = {NULL, ##__VA_ARGS__};                    \
                                                                                                    \
-		(void)state;                                                                       \
 		r.scenario = scenario_;                                                            \
 		r.probe = probe_;                                                                  \
-		memcpy(r.env, env, sizeof(env));                                                   \
+		memcpy(r.env, env + 1, sizeof(r.env));                                             \
 		run_well(&r);                                                                      \
 		assert_int_equal(run_spools_left(&r), 0);                                          \
 		run_clean(&r);                                                                     \

@@ -270,7 +270,7 @@ typedef struct {
 	};
 } rocprofiler_info_data_t;
 
-/** METRIC_COUNT and TRACE_COUNT (0), uint32_t. */
+/** METRIC_COUNT and TRACE_COUNT (0), uint32_t. agent NULL: of all GPUs together. */
 hsa_status_t rocprofiler_get_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
 				  void *data);
 /** METRIC and TRACE (none). agent NULL: of all GPUs. */
@@ -317,7 +317,7 @@ hsa_status_t rocprofiler_pool_iterate(rocprofiler_pool_t *pool,
 /** Waits until what was submitted has been handled. */
 hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *pool);
 
-/* ---- what the program asks of HSA ---- */
+/* ---- what the program asks of HSA: KSYMBOL and CODEOBJ alone are told ---- */
 
 typedef enum {
 	ROCPROFILER_HSA_CB_ID_ALLOCATE = 0,

@@ -103,45 +103,28 @@ static inline uint32_t rocprofiler_minor_version(void)
 
 /* ---- contexts ---- */
 
-/* The features as the library has them; in one block with what points to the caller's. */
-static inline rocprofiler_feature_t *rocprofiler_v7_features(rocprofiler_v7_feature_t *features,
-							     uint32_t count)
-{
-	rocprofiler_feature_t *made =
-		(rocprofiler_feature_t *)calloc(count + 1u, sizeof(rocprofiler_feature_t));
-
-	for (uint32_t i = 0; made && i < count; i++) {
-		made[i].kind = features[i].kind;
-		made[i].name = features[i].name;
-		made[i].parameters = features[i].parameters;
-		made[i].parameter_count = features[i].parameter_count;
-	}
-	return made;
-}
-
+/* A context without runs; it and its arrays are one block, to be freed. */
 static inline rocprofiler_v7_t *rocprofiler_v7_make(rocprofiler_v7_feature_t *features,
 						    uint32_t count)
 {
-	rocprofiler_v7_t *made = (rocprofiler_v7_t *)calloc(1, sizeof(*made));
+	rocprofiler_v7_t *made = (rocprofiler_v7_t *)calloc(
+		1, sizeof(*made) + count * sizeof(*made->features) +
+			   count * sizeof(*made->wanted) + (count + 1u) * sizeof(*made->runs));
 
 	if (!made)
 		return NULL;
 	made->feature_count = count;
-	made->wanted = (rocprofiler_v7_feature_t **)calloc(count + 1u, sizeof(*made->wanted));
-	made->runs = (struct rocprofiler_v7_run *)calloc(count + 1u, sizeof(*made->runs));
-	for (uint32_t i = 0; made->wanted && i < count; i++)
+	made->features = (rocprofiler_feature_t *)(made + 1);
+	made->runs = (struct rocprofiler_v7_run *)(made->features + count);
+	made->wanted = (rocprofiler_v7_feature_t **)(made->runs + count + 1);
+	for (uint32_t i = 0; i < count; i++) {
 		made->wanted[i] = &features[i];
+		made->features[i].kind = features[i].kind;
+		made->features[i].name = features[i].name;
+		made->features[i].parameters = features[i].parameters;
+		made->features[i].parameter_count = features[i].parameter_count;
+	}
 	return made;
-}
-
-static inline void rocprofiler_v7_free(rocprofiler_v7_t *context)
-{
-	if (!context)
-		return;
-	free(context->features);
-	free(context->wanted);
-	free(context->runs);
-	free(context);
 }
 
 static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *context, uint32_t index)
@@ -177,7 +160,7 @@ static inline hsa_status_t rocprofiler_v7_close(rocprofiler_v7_t *context)
 		hsa_status_t closed = rocprofiler_close(context->runs[i].context);
 		status = status == HSA_STATUS_SUCCESS ? closed : status;
 	}
-	rocprofiler_v7_free(context);
+	free(context);
 	return status;
 }
 
@@ -214,12 +197,8 @@ static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
 	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	uint32_t next = 0;
 
-	if (made)
-		made->features = rocprofiler_v7_features(features, count);
-	if (!made || !made->features || !made->wanted || !made->runs) {
-		rocprofiler_v7_free(made);
+	if (!made)
 		return status;
-	}
 	memset(&with, 0, sizeof(with));
 	with.handler = rocprofiler_v7_on_group;
 	with.handler_arg = made;
@@ -451,34 +430,6 @@ static inline hsa_status_t rocprofiler_v7_add_dispatch_callback(rocprofiler_v7_c
 
 /* ---- what there is ---- */
 
-/** agent NULL: of all GPUs together. */
-static inline hsa_status_t rocprofiler_v7_count_one(hsa_agent_t agent, void *user)
-{
-	uint32_t *sum_and_kind = (uint32_t *)user, count = 0;
-	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-	hsa_status_t status = hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-
-	if (status != HSA_STATUS_SUCCESS || type != HSA_DEVICE_TYPE_GPU)
-		return status;
-	status = rocprofiler_get_info(&agent, (rocprofiler_info_kind_t)sum_and_kind[1], &count);
-	sum_and_kind[0] += count;
-	return status;
-}
-
-static inline hsa_status_t rocprofiler_v7_get_info(const hsa_agent_t *agent,
-						   rocprofiler_info_kind_t kind, void *data)
-{
-	uint32_t sum_and_kind[2] = {0, (uint32_t)kind};
-	hsa_status_t status;
-
-	if (agent)
-		return rocprofiler_get_info(agent, kind, data);
-	status = hsa_iterate_agents(rocprofiler_v7_count_one, sum_and_kind);
-	if (status == HSA_STATUS_SUCCESS)
-		*(uint32_t *)data = sum_and_kind[0];
-	return status;
-}
-
 struct rocprofiler_v7_query {
 	rocprofiler_info_data_t wanted;
 	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data);
@@ -495,14 +446,12 @@ static inline hsa_status_t rocprofiler_v7_on_info(const rocprofiler_info_data_t 
 	const struct rocprofiler_v7_query *query = (const struct rocprofiler_v7_query *)user;
 	const rocprofiler_info_data_t *wanted = &query->wanted;
 
-	return rocprofiler_v7_is_wanted(wanted->metric.name, info.metric.name) &&
-			       rocprofiler_v7_is_wanted(wanted->metric.expr, info.metric.expr) &&
-			       rocprofiler_v7_is_wanted(wanted->metric.description,
-							info.metric.description) &&
-			       rocprofiler_v7_is_wanted(wanted->metric.block_name,
-							info.metric.block_name)
-		       ? query->callback(info, query->data)
-		       : HSA_STATUS_SUCCESS;
+	if (!rocprofiler_v7_is_wanted(wanted->metric.name, info.metric.name) ||
+	    !rocprofiler_v7_is_wanted(wanted->metric.expr, info.metric.expr) ||
+	    !rocprofiler_v7_is_wanted(wanted->metric.description, info.metric.description) ||
+	    !rocprofiler_v7_is_wanted(wanted->metric.block_name, info.metric.block_name))
+		return HSA_STATUS_SUCCESS;
+	return query->callback(info, query->data);
 }
 
 /** Metrics whose texts are those of the query; a text that is NULL matches all. */
@@ -534,13 +483,12 @@ typedef struct {
 	void *handler_arg;
 } rocprofiler_v7_pool_properties_t;
 
-/** All entries' contexts share the pool's features. An entry's payload begins with where its context of
- *  version 7 is. */
+/** All entries' contexts share the features of one that has no runs. An entry's payload begins with where its
+ *  context of version 7 is. */
 typedef struct {
 	rocprofiler_pool_t *pool;
-	rocprofiler_feature_t *features;
+	rocprofiler_v7_t *shared;
 	rocprofiler_v7_feature_t *wanted;
-	uint32_t feature_count;
 	rocprofiler_v7_pool_handler_t handler;
 	void *handler_arg;
 } rocprofiler_v7_pool_t;
@@ -581,13 +529,12 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 
 	if (made)
-		made->features = rocprofiler_v7_features(features, count);
-	if (!made || !made->features) {
+		made->shared = rocprofiler_v7_make(features, count);
+	if (!made || !made->shared) {
 		free(made);
 		return status;
 	}
 	made->wanted = features;
-	made->feature_count = count;
 	made->handler = properties->handler;
 	made->handler_arg = properties->handler_arg;
 	with.num_entries = properties->num_entries;
@@ -596,9 +543,9 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 	with.handler = rocprofiler_v7_on_entry;
 	with.handler_arg = made;
 	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
-	status = rocprofiler_pool_open(agent, made->features, count, &made->pool, mode, &with);
+	status = rocprofiler_pool_open(agent, made->shared->features, count, &made->pool, mode, &with);
 	if (status != HSA_STATUS_SUCCESS) {
-		free(made->features);
+		free(made->shared);
 		free(made);
 		return status;
 	}
@@ -617,17 +564,15 @@ static inline hsa_status_t rocprofiler_v7_pool_fetch(rocprofiler_v7_pool_t *pool
 		return status;
 	slot = rocprofiler_v7_slot(&fetched);
 	if (!*slot) {
-		*slot = rocprofiler_v7_make(pool->wanted, pool->feature_count);
-		if (!*slot || !(*slot)->wanted || !(*slot)->runs) {
-			rocprofiler_v7_free(*slot);
-			*slot = NULL;
+		*slot = rocprofiler_v7_make(pool->wanted, pool->shared->feature_count);
+		if (!*slot) {
 			(void)rocprofiler_pool_release(&fetched);
 			return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 		}
 		(*slot)->run_count = 1;
 		(*slot)->runs[0].context = fetched.context;
-		(*slot)->runs[0].count = pool->feature_count;
-		(*slot)->features = pool->features;
+		(*slot)->runs[0].count = pool->shared->feature_count;
+		(*slot)->features = pool->shared->features;
 	}
 	*entry = rocprofiler_v7_entry(&fetched);
 	return status;
@@ -677,9 +622,7 @@ static inline hsa_status_t rocprofiler_v7_free_entry(rocprofiler_pool_entry_t *e
 	rocprofiler_v7_t **slot = rocprofiler_v7_slot(entry);
 
 	(void)unused;
-	if (*slot)
-		(*slot)->features = NULL; /* the pool's */
-	rocprofiler_v7_free(*slot);
+	free(*slot);
 	*slot = NULL;
 	return HSA_STATUS_SUCCESS;
 }
@@ -692,7 +635,7 @@ static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool
 	(void)rocprofiler_pool_flush(pool->pool);
 	(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_free_entry, NULL);
 	status = rocprofiler_pool_close(pool->pool);
-	free(pool->features);
+	free(pool->shared);
 	free(pool);
 	return status;
 }
@@ -775,7 +718,6 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
 #define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
 #define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
-#define rocprofiler_get_info                 rocprofiler_v7_get_info
 #define rocprofiler_query_info               rocprofiler_v7_query_info
 #define rocprofiler_pool_open                rocprofiler_v7_pool_open
 #define rocprofiler_pool_close               rocprofiler_v7_pool_close

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "../../streams/common/text.h"
-#include "../../streams/common/value.h"
 
 static struct text read_text(const void *from)
 {

@@ -63,7 +63,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	slots_free_signals();
 	return signals_alive;
 }
 
@@ -124,7 +123,6 @@ static void test_slots_grow__no_signal__leaves_the_pool_usable(void **state)
 
 	(void)state;
 	signals_left = 3;
-	slots_free_signals();
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 10), 0);
 	assert_int_equal(pool.count, 3);
 	signals_left = 2;

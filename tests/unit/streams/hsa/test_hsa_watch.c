@@ -19,18 +19,9 @@ static amd_signal_t signal_a;
 
 #define A ((uint64_t)(uintptr_t)&signal_a)
 
-static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
-{
-	amd_signal_t *memory = (amd_signal_t *)signal.handle;
-
-	/* The waiter wakes here, and finds the times. */
-	memory->value -= value;
-}
-
 static int setup(void **state)
 {
 	(void)state;
-	interceptor.hsa.signal_subtract = subtract;
 	memset(&signal_a, 0, sizeof(signal_a));
 	signal_a.value = 1;
 	return 0;
@@ -49,15 +40,6 @@ static void gpu_completes(uint64_t begin, uint64_t end)
 	signal_a.value--;
 }
 
-/* The GPU completes a relay's signal, and its handler the application's. */
-static void relay_ends(struct slot *slot, uint64_t begin, uint64_t end)
-{
-	amd_signal_t relay = {.start_ts = begin, .end_ts = end};
-
-	signal_watch_relay(slot, A, (uint64_t)(uintptr_t)&relay);
-	assert_int_equal(relay.end_ts, 0); /* it can be used again */
-}
-
 static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end)
 {
 	assert_int_equal(slot->ticks.begin, begin);
@@ -69,7 +51,7 @@ static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	assert_false(signal_watch_finished(&slot));
 	gpu_completes(10, 20);
 	assert_true(signal_watch_finished(&slot));
@@ -82,10 +64,10 @@ static void test_watch__signal_used_again__keeps_the_first_times(void **state)
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&first, &kinds, A));
 	gpu_completes(10, 20);
 	signal_a.value = 1;
-	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&second, &kinds, A));
 	gpu_completes(30, 40);
 	assert_true(signal_watch_finished(&first));
 	assert_true(signal_watch_finished(&second));
@@ -98,7 +80,7 @@ static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_a.value = 1;
 	assert_false(signal_watch_finished(&slot));
@@ -113,7 +95,7 @@ static void test_watch__no_times_come__is_finished_without(void **state)
 	(void)state;
 	signal_a.start_ts = 5;
 	signal_a.end_ts = 6; /* of an earlier use */
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	signal_a.value--;
 	assert_false(signal_watch_finished(&slot));
 	assert_true(signal_watch_finished(&slot));
@@ -125,7 +107,7 @@ static void test_watch__signal_copied_to__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_watch_reused(A);
 	signal_a.value = 1;
@@ -139,7 +121,7 @@ static void test_watch__signal_destroyed__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
@@ -152,87 +134,42 @@ static void test_watch__destroyed_before_the_end__has_no_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	signal_watch_destroyed(A);
 	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 0, 0);
 }
 
-static void test_watch__shared_signal__is_relayed(void **state)
+static void test_watch__shared_signal__is_over_without_times(void **state)
 {
 	struct slot first = {0}, second = {0};
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_RELAYED);
-	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
-	relay_ends(&second, 30, 40);
-	assert_int_equal(signal_a.value, 1);
-	assert_int_equal(signal_a.start_ts, 30);
-	assert_int_equal(signal_a.end_ts, 40);
-	/* The runtime tells of the first one last: the signal keeps the last one's times. */
-	relay_ends(&first, 10, 20);
-	assert_int_equal(signal_a.value, 0);
-	assert_int_equal(signal_a.start_ts, 30);
-	assert_int_equal(signal_a.end_ts, 40);
-	assert_true(first.done && second.done);
-	assert_times(&first, 10, 20);
-	assert_times(&second, 30, 40);
+	assert_false(signal_watch_enter(&first, &kinds, A));
+	assert_false(signal_watch_enter(&second, &kinds, A));
+	assert_ptr_equal(first.kind, &kinds.over);
+	assert_true(slot_is_done(&first) && slot_is_done(&second));
+	assert_times(&first, 0, 0);
 }
 
-static void test_watch__shared_by_two_gpus__has_the_times_of_the_last(void **state)
-{
-	struct slot first = {.node = 1}, second = {.node = 2};
-
-	(void)state;
-	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_RELAYED);
-	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
-	relay_ends(&second, 3000, 4000); /* another clock */
-	relay_ends(&first, 10, 20);
-	assert_int_equal(signal_a.end_ts, 20);
-}
-
-static void test_watch__second_use_under_way__relays_and_does_not_mix_times(void **state)
+static void test_watch__second_use_under_way__neither_has_times(void **state)
 {
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_WATCHED);
-	signal_a.value = 2; /* the application makes it a counter only now */
-	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
-	relay_ends(&second, 30, 40);
-	assert_int_equal(signal_a.value, 1);
+	assert_true(signal_watch_enter(&first, &kinds, A));
+	assert_false(signal_watch_enter(&second, &kinds, A));
 	assert_false(signal_watch_finished(&first));
 	gpu_completes(10, 50);
 	assert_true(signal_watch_finished(&first));
-	assert_times(&first, 10, 50);
-	assert_times(&second, 30, 40);
-}
-
-static void test_watch__relayed_signal_destroyed__is_not_touched(void **state)
-{
-	struct slot slot = {0};
-
-	(void)state;
-	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_RELAYED);
-	signal_watch_destroyed(A);
-	relay_ends(&slot, 10, 20);
-	assert_int_equal(signal_a.value, 2);
-	assert_int_equal(signal_a.end_ts, 0);
-	assert_times(&slot, 10, 20);
-}
-
-static void test_watch__packets_elsewhere_unseen__relays(void **state)
-{
-	struct slot slot = {0};
-
-	(void)state;
-	interceptor.blind = true;
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_RELAYED);
-	interceptor.blind = false;
-	signal_watch_leave(&slot);
+	assert_times(&first, 0, 0);
+	/* That is over: the next one has times again. */
+	signal_a.value = 1;
+	assert_true(signal_watch_enter(&second, &kinds, A));
+	gpu_completes(60, 70);
+	assert_true(signal_watch_finished(&second));
+	assert_times(&second, 60, 70);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -251,7 +188,7 @@ static void *use_bucket(void *own)
 		struct slot slot = {0};
 
 		theirs->value = 1;
-		if (signal_watch_enter(&slot, &kinds, (uintptr_t)theirs, false) != SLOT_WATCHED)
+		if (!signal_watch_enter(&slot, &kinds, (uintptr_t)theirs))
 			wrong++;
 		theirs->start_ts = 2 * i;
 		theirs->end_ts = 2 * i + 1;
@@ -291,7 +228,7 @@ static void test_watch__forked_with_the_lock_taken__opens_it(void **state)
 	(void)state;
 	signal_watch_bucket_of(A)->lock.owner = 1;
 	signal_watch_forked();
-	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &kinds, A));
 	signal_watch_leave(&slot);
 }
 
@@ -305,11 +242,8 @@ int main(void)
 		TEST(test_watch__signal_copied_to__keeps_the_times),
 		TEST(test_watch__signal_destroyed__keeps_the_times),
 		TEST(test_watch__destroyed_before_the_end__has_no_times),
-		TEST(test_watch__shared_signal__is_relayed),
-		TEST(test_watch__shared_by_two_gpus__has_the_times_of_the_last),
-		TEST(test_watch__second_use_under_way__relays_and_does_not_mix_times),
-		TEST(test_watch__relayed_signal_destroyed__is_not_touched),
-		TEST(test_watch__packets_elsewhere_unseen__relays),
+		TEST(test_watch__shared_signal__is_over_without_times),
+		TEST(test_watch__second_use_under_way__neither_has_times),
 		TEST(test_watch__several_threads_in_a_bucket__each_has_its_times),
 		TEST(test_watch__forked_with_the_lock_taken__opens_it),
 	};

@@ -14,7 +14,6 @@
 #include "xpti/xpti.h"
 
 static long left = -1; /* allocations until one fails; negative: none does */
-static bool all_fail;
 
 void *limits_malloc(size_t size);
 void *limits_calloc(size_t count, size_t size);
@@ -23,7 +22,7 @@ char *limits_strdup(const char *text);
 
 static bool fails(void)
 {
-	return all_fail || (left >= 0 && left-- == 0);
+	return left >= 0 && left-- == 0;
 }
 
 void *limits_malloc(size_t size)
@@ -81,8 +80,7 @@ static int scenario(int round)
 	result = xptiRegisterCallback(stream, (uint16_t)(round % 100), callback);
 	done += result == XPTI_SUCCESS || result == XPTI_UNDELETE;
 	event = make(name, (uint32_t)round);
-	assert_non_null(event);
-	if (event->unique_id) {
+	if (event) {
 		done++;
 		done += xptiAddMetadata(event, name, 1) == XPTI_SUCCESS;
 		assert_ptr_equal(xptiFindEvent(event->unique_id), event);
@@ -93,7 +91,6 @@ static int scenario(int round)
 	}
 	done += xptiRegisterObject(name, strlen(name), XPTI_OBJECT_STRING) != XPTI_INVALID_OBJECT;
 	tp = xptiCreateTracepoint(name, name, 1, 1, NULL);
-	assert_non_null(tp);
 	done += xptiSetTracepointScopeData(tp) == XPTI_SUCCESS;
 	xptiUnsetTracepointScopeData();
 	xptiDeleteTracepoint(tp);
@@ -134,35 +131,11 @@ static void test_tracepoints__more_than_a_million__each_stays(void **state)
 	assert_string_equal(xptiQueryPayload(first)->name, "first");
 }
 
-static void test_tracepoints__no_memory_at_all__there_is_one(void **state)
-{
-	struct xpti_interface *tp;
-	struct xpti_event *event;
-
-	(void)state;
-	all_fail = true;
-	for (int i = 0; i < 20000; i++) { /* more than what has been allocated */
-		tp = xptiCreateTracepoint("wait", "f.cpp", 3, 1, NULL);
-		event = make("leaked", 3);
-		assert_non_null(tp);
-		assert_non_null(event);
-	}
-	assert_ptr_equal(make("another", 5), event);
-	assert_string_equal(xptiQueryPayload(event)->name, "unknown");
-	assert_int_equal(xptiQueryMetadata(event)->count, 0);
-	assert_int_equal(xptiAddMetadata(event, "key", 1), XPTI_INVALIDARG);
-	assert_int_equal(xptiDeleteTracepoint(tp), XPTI_INVALIDARG);
-	xptiReleaseEvent(event);
-	all_fail = false;
-	assert_ptr_not_equal(make("again", 6), event);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_allocation__each_fails_once__goes_on),
 		cmocka_unit_test(test_tracepoints__more_than_a_million__each_stays),
-		cmocka_unit_test(test_tracepoints__no_memory_at_all__there_is_one),
 	};
 
 	unsetenv("XPTI_SUBSCRIBERS");

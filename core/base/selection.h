@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What the user has selected: streams, by a list as RTL_STREAMS is one: patterns (fnmatch) separated by ':' or
+ * ','; and the periods in which things are recorded. No state, any thread. */
+#ifndef RTL_CORE_SELECTION_H
+#define RTL_CORE_SELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether RTL_STREAMS lets a stream through. A pattern with a '-' in front takes away what it
+ * matches; the last that matches counts. If the first takes away, everything else is let through,
+ * and so is all if there is no list. */
+bool stream_list_selects(const char *name);
+
+/* After a delay, for a duration, so many times. */
+struct periods {
+	uint64_t delay_ns;    /* left out at the beginning of each */
+	uint64_t duration_ns; /* recorded after it; 0: from then on all */
+	uint32_t repeat;      /* how many there are; 0: without end */
+};
+
+/* Whether `now_ns` is to be recorded, where they have begun at `start_ns`. *change_ns: when that
+ * changes next; UINT64_MAX: never. */
+bool periods_are_in(const struct periods *periods, uint64_t start_ns, uint64_t now_ns,
+		    uint64_t *change_ns);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmocka, with tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
+ * and RUN_TESTS at its end.
+ */
+#ifndef RTL_TESTS_UNIT_H
+#define RTL_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define UNIT_TESTS_MOST 64
+
+static struct CMUnitTest
+	unit_tests[UNIT_TESTS_MOST]; /* those that are not used are none to cmocka */
+static size_t unit_count;
+
+static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixtureFunction setup)
+{
+	if (unit_count == UNIT_TESTS_MOST)
+		abort();
+	unit_tests[unit_count++] =
+		(struct CMUnitTest){.name = name, .test_func = test, .setup_func = setup};
+}
+
+/* A test with a setup of its own; NULL: that of RUN_TESTS. */
+#define TEST_WITH(name_, setup_)                                                                   \
+	static void name_(void **state);                                                           \
+	__attribute__((constructor)) static void add_##name_(void)                                 \
+	{                                                                                          \
+		unit_add(#name_, name_, setup_);                                                   \
+	}                                                                                          \
+	static void name_(__attribute__((unused)) void **state)
+
+#define TEST(name_) TEST_WITH(name_, NULL)
+
+/* main, with what is done around each test and around all of them; NULL: nothing. */
+#define RUN_TESTS(setup_, teardown_, group_setup_, group_teardown_)                                \
+	int main(void)                                                                             \
+	{                                                                                          \
+		for (size_t i_ = 0; i_ < unit_count; i_++) {                                       \
+			if (!unit_tests[i_].setup_func)                                            \
+				unit_tests[i_].setup_func = setup_;                                \
+			unit_tests[i_].teardown_func = teardown_;                                  \
+		}                                                                                  \
+		return cmocka_run_group_tests(unit_tests, group_setup_, group_teardown_);          \
+	}
+
+#endif
