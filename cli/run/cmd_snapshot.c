@@ -24,7 +24,7 @@
 #include "convert.h"
 #include "database.h"
 #include "folders.h"
-#include "look.h"
+#include "timeline.h"
 #include "notes.h"
 #include "session.h"
 

@@ -11,7 +11,7 @@
 #include "database.h"
 #include "ending.h"
 #include "folders.h"
-#include "look.h"
+#include "timeline.h"
 #include "summary.h"
 #include "trace_summary.h"
 
