@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "convert.h"
-#include "look.h"
+#include "timeline.h"
 
 enum kind { KIND_TIMELINE, KIND_JSON, KIND_TABLES, KIND_DATABASE, KIND_RPD };
 

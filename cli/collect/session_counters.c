@@ -20,13 +20,13 @@ static const char *const architectures[] = {
 };
 #define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
 
-struct names {
+struct name_list {
 	char *copy;
 	char **names; /* those that some GPU has become NULL */
 	size_t count, unknown;
 };
 
-static int split(struct names *names, const char *list)
+static int split(struct name_list *names, const char *list)
 {
 	char *rest, *name;
 
@@ -46,7 +46,7 @@ static int split(struct names *names, const char *list)
 }
 
 /* Strikes out what that GPU has; false after a line in `why` if nothing is defined for it. */
-static bool look_in(struct names *names, const struct counter_options *options,
+static bool look_in(struct name_list *names, const struct counter_options *options,
 		    const char *architecture, char *why, size_t size)
 {
 	char message[512];
@@ -90,7 +90,7 @@ static int say_unknown(const struct counter_options *options, const char *name)
 
 static int check_names(const char *list, const struct counter_options *options)
 {
-	struct names names = {0};
+	struct name_list names = {0};
 	int status = split(&names, list);
 	bool defined = false;
 	char why[512];

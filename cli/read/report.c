@@ -88,10 +88,9 @@ static uint64_t find_track(struct report *report, const struct timeline_track *o
 /* The index of a name plus one; 0: out of memory. */
 static uint64_t find_name(struct report *report, const struct timeline_slice *slice)
 {
-	const struct timeline_name *text = slice->name
-						   ? slice->name
-						   : timeline_name(&report->sink.timeline.names,
-								   slice->text, slice->text_length);
+	const struct name *text = slice->name ? slice->name
+					      : names_of(&report->sink.timeline.names, slice->text,
+							 slice->text_length);
 	const uint64_t found =
 		text ? number_of(report, &report->name_of,
 				 (uint64_t)text->number << 32 | slice->category->number,

@@ -35,7 +35,7 @@ struct report {
 	struct report_track *tracks;
 	size_t track_count;
 	struct report_name {
-		const struct timeline_name *text, *kind; /* kind: "kernel", "copy", "hip"... */
+		const struct name *text, *kind; /* kind: "kernel", "copy", "hip"... */
 	} * names;
 	size_t name_count;
 	unsigned char *packed;

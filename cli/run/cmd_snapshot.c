@@ -24,9 +24,9 @@
 #include "convert.h"
 #include "database.h"
 #include "folders.h"
-#include "look.h"
 #include "notes.h"
 #include "session.h"
+#include "timeline.h"
 
 #define PLACES_MOST  OUTPUTS_MOST
 #define MESSAGE_SIZE 8192

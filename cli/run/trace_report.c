@@ -11,8 +11,8 @@
 #include "database.h"
 #include "ending.h"
 #include "folders.h"
-#include "look.h"
 #include "summary.h"
+#include "timeline.h"
 #include "trace_summary.h"
 
 #define TOP_ROWS       10

@@ -2,8 +2,11 @@
 /* See output_place.h. */
 #include "output_place.h"
 
+#include "host.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,30 +16,8 @@
 
 /* How often what is at a path may change while it is opened. */
 #define OPEN_TRIES 16
-
-/* Suffixes of two parts. */
-static const char *suffix_of(const char *base)
-{
-	const size_t length = strlen(base);
-	const char *dot = strrchr(base, '.');
-
-	if (length > 8 && strcmp(base + length - 8, ".json.gz") == 0)
-		return base + length - 8;
-	return dot && dot != base ? dot : base + length;
-}
-
-char *output_other_name(const char *path, int32_t pid, int attempt)
-{
-	const char *slash = strrchr(path, '/');
-	const char *suffix = suffix_of(slash ? slash + 1 : path);
-	char number[16] = "", *out;
-
-	if (attempt > 1)
-		snprintf(number, sizeof(number), "-%d", attempt);
-	return asprintf(&out, "%.*s-%d%s%s", (int)(suffix - path), path, pid, number, suffix) < 0
-		       ? NULL
-		       : out;
-}
+/* How many names are tried. */
+#define NAME_TRIES 1000
 
 /* To be freed. */
 static char *folder_of(const char *path)
@@ -44,18 +25,6 @@ static char *folder_of(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-}
-
-int output_lock_folder(const char *path)
-{
-	char *folder = folder_of(path);
-	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-
-	free(folder);
-	if (fd >= 0)
-		while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
-			;
-	return fd;
 }
 
 /* Whether all may write to the folder of a path; what it is. */
@@ -163,4 +132,170 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 		free(name);
 	}
 	return found;
+}
+
+/* ---- a subscriber's file ---- */
+
+void output_say(const struct output_file *file, int level, const char *format, ...)
+{
+	char line[PATH_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	host_say(file->host, level, "%s: %s", file->path, line);
+}
+
+static int refuse_foreign(const struct output_file *file, uid_t owner)
+{
+	output_say(file, RTL_LEVEL_ERROR, OUTPUT_FOREIGN, (unsigned)owner);
+	return RTL_EIO;
+}
+
+static int refuse(const struct output_file *file)
+{
+	output_say(file, RTL_LEVEL_ERROR,
+		   "exists and is no trace that could be replaced; move it away, or choose "
+		   "another file with output=");
+	return RTL_EIO;
+}
+
+/* File systems that know no flock go without. */
+static int lock_folder(const char *path)
+{
+	char *folder = folder_of(path);
+	int fd = folder ? output_move_fd(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
+
+	free(folder);
+	if (fd >= 0)
+		while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+			;
+	return fd > 0 ? fd : 0;
+}
+
+/* Suffixes of two parts. */
+static const char *suffix_of(const char *base)
+{
+	const size_t length = strlen(base);
+	const char *dot = strrchr(base, '.');
+
+	if (length > 8 && strcmp(base + length - 8, ".json.gz") == 0)
+		return base + length - 8;
+	return dot && dot != base ? dot : base + length;
+}
+
+/* NAME-PID.EXT, or NAME-PID-N.EXT from the second try on; to be freed. NULL: out of memory. */
+static char *other_name(const char *path, int32_t pid, int attempt)
+{
+	const char *slash = strrchr(path, '/');
+	const char *suffix = suffix_of(slash ? slash + 1 : path);
+	char number[16] = "", *out;
+
+	if (attempt > 1)
+		snprintf(number, sizeof(number), "-%d", attempt);
+	return asprintf(&out, "%.*s-%d%s%s", (int)(suffix - path), path, pid, number, suffix) < 0
+		       ? NULL
+		       : out;
+}
+
+int output_name(struct output_file *file, const char *pattern, const struct output_names *names)
+{
+	int result = output_expand(pattern, names, &file->path);
+	uid_t owner;
+	char *real;
+
+	if (result == RTL_EINVAL)
+		host_say(file->host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
+	if (result != 0)
+		return result;
+	if (output_is_foreign(file->path, &owner))
+		return refuse_foreign(file, owner);
+	real = realpath(file->path, NULL);
+	if (real) {
+		free(file->path);
+		file->path = real;
+	}
+	file->lock_fd = lock_folder(file->path);
+	return 0;
+}
+
+/* Takes the first name that is free. */
+static int divert(struct output_file *file, enum look found, int32_t pid)
+{
+	struct stat st;
+	char *name;
+
+	for (int i = 1; i < NAME_TRIES; i++) {
+		name = other_name(file->path, pid, i);
+		if (!name)
+			return RTL_ENOMEM;
+		if (lstat(name, &st) != 0) {
+			output_say(file, RTL_LEVEL_WARNING, "%s; writing to %s",
+				   found == LOOK_SESSION ? "holds another process of this session"
+							 : "is being written by another process",
+				   name);
+			free(file->path);
+			file->path = name;
+			return 0;
+		}
+		free(name);
+	}
+	return refuse(file);
+}
+
+int output_open_file(const struct output_file *file, int flags)
+{
+	uid_t owner;
+	const int fd = output_open(file->path, flags, &owner);
+
+	if (fd == OUTPUT_NOT_OURS)
+		return refuse_foreign(file, owner);
+	if (fd >= 0)
+		return fd;
+	output_say(file, RTL_LEVEL_ERROR,
+		   "cannot be %s (%s); choose another file with output=, or make the folder "
+		   "writable",
+		   flags & O_CREAT ? "created" : "opened", strerror(errno));
+	return RTL_EIO;
+}
+
+int output_create(struct output_file *file, enum look found, int32_t pid, int flags)
+{
+	int result = 0;
+
+	if (found == LOOK_FOREIGN)
+		return refuse(file);
+	if (found == LOOK_SESSION || found == LOOK_LIVE)
+		result = divert(file, found, pid);
+	else if (found != LOOK_NOTHING)
+		output_remove(file);
+	return result ? result : output_open_file(file, flags | O_CREAT | O_EXCL);
+}
+
+void output_remove(const struct output_file *file)
+{
+	char *name;
+
+	for (const char *const *suffix = file->beside; *suffix; suffix++) {
+		if (asprintf(&name, "%s%s", file->path, *suffix) < 0)
+			continue;
+		unlink(name);
+		free(name);
+	}
+	unlink(file->path);
+}
+
+void output_release(struct output_file *file)
+{
+	if (file->lock_fd)
+		close(file->lock_fd);
+	file->lock_fd = 0;
+}
+
+void output_fini(struct output_file *file)
+{
+	output_release(file);
+	free(file->path);
+	file->path = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_place.h: where an output goes if several processes want the same file, and how it is opened.
+ * output_place.h: where an output goes, also if several processes want the same file, and how it is opened.
  * Threads: any.
  */
 #ifndef RTL_OUTPUT_PLACE_H
@@ -10,14 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** NAME-PID.EXT, or NAME-PID-N.EXT from the second try on; to be freed. NULL: out of memory. */
-char *output_other_name(const char *path, int32_t pid, int attempt);
-/**
- * Locks the folder of a path against others who choose an output there; close(2) ends that. File
- * systems that know no flock go without.
- * @return a descriptor, or -1
- */
-int output_lock_folder(const char *path);
+#include "output_name.h"
+
+/** What is at the path of an output. */
+enum look {
+	LOOK_NOTHING,
+	LOOK_OLD,        /**< a trace of rtl's, complete, or an empty file: it may be replaced */
+	LOOK_UNFINISHED, /**< one whose writer has died */
+	LOOK_SESSION,    /**< one of this session */
+	LOOK_LIVE,       /**< one that somebody is writing */
+	LOOK_FOREIGN,    /**< something else: hands off */
+};
+
 /**
  * Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in
  * a folder that all may write to it belongs neither to the caller nor to the folder's owner, or is a
@@ -44,5 +48,38 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 #define OUTPUT_FOREIGN                                                                             \
 	"user %u may have put it there, in a folder that all may write to; remove it, or choose "  \
 	"another place"
+
+/**
+ * The file of a subscriber that is a trace: nothing but a trace is ever replaced, and none that still grows or
+ * belongs to the same session. Several processes may choose at the same moment: from output_name to
+ * output_release the folder is locked (flock) against others who choose an output there. What is wrong or
+ * unusual is said.
+ */
+struct output_file {
+	const struct rtl_host *host;
+	const char *const *beside; /**< suffixes of the files that belong to it; NULL at the end */
+	char *path;                /**< NULL: none yet */
+	int lock_fd;               /**< the folder; 0: it is not locked */
+};
+
+/** Finds the path; a symbolic link stays, what it points to is the output. 0 or an enum rtl_error. */
+int output_name(struct output_file *file, const char *pattern, const struct output_names *names);
+/**
+ * Makes the file, in the place of what may be replaced, or under the first name that is free (NAME-PID.EXT,
+ * NAME-PID-N.EXT): then path is that.
+ * @param flags as open(2) has them
+ * @return a descriptor, or an enum rtl_error
+ */
+int output_create(struct output_file *file, enum look found, int32_t pid, int flags);
+/** Opens it. A descriptor, or an enum rtl_error. */
+int output_open_file(const struct output_file *file, int flags);
+/** Removes it, and what is beside it. */
+void output_remove(const struct output_file *file);
+void output_release(struct output_file *file);
+/** Forgets the file. */
+void output_fini(struct output_file *file);
+/** Says a line that begins with the path. */
+void output_say(const struct output_file *file, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

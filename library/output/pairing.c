@@ -3,6 +3,7 @@
 #include "pairing.h"
 
 #include <rtl/publish.h>
+#include <string.h>
 
 const struct pairing_kind pairing_kinds[PAIRING_KINDS] = {
 	{RTL_REGION_BEGIN, "region", "region"},
@@ -17,6 +18,25 @@ const struct pairing_kind pairing_kinds[PAIRING_KINDS] = {
 	{RTL_MEM_ALLOC_BEGIN, "allocation", NULL},
 	{RTL_MEM_RELEASE_BEGIN, "release", NULL},
 };
+
+const struct rtl_field *pairing_field(const struct rtl_type_info *type, uint16_t kind,
+				      uint32_t size, const char *name)
+{
+	for (uint32_t i = 0; type && i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+
+		if (field->kind == kind && (!size || field->size == size) &&
+		    (!name || strcmp(field->name, name) == 0))
+			return field;
+	}
+	return NULL;
+}
+
+bool pairing_has_times(const struct rtl_type_info *type)
+{
+	return pairing_field(type, RTL_KIND_TIME, 8, "begin_ns") &&
+	       pairing_field(type, RTL_KIND_TIME, 8, "end_ns");
+}
 
 static bool is_used(const void *entry)
 {

@@ -8,6 +8,8 @@
 #ifndef RTL_OUTPUT_PAIRING_H
 #define RTL_OUTPUT_PAIRING_H
 
+#include <rtl/subscriber.h>
+
 #include "hash.h"
 
 /** What begins and ends in streams; the end's type is the begin's and 1. */
@@ -16,6 +18,12 @@ extern const struct pairing_kind {
 	uint16_t begin;
 	const char *name, *xpti; /**< what it is called; in XPTI's streams, NULL: not there */
 } pairing_kinds[PAIRING_KINDS];
+
+/** The first field of that kind, size (0: any) and name (NULL: any); NULL: there is none, or no type. */
+const struct rtl_field *pairing_field(const struct rtl_type_info *type, uint16_t kind,
+				      uint32_t size, const char *name);
+/** Whether events of a type say when it began and ended. */
+bool pairing_has_times(const struct rtl_type_info *type);
 
 /** Begins that can wait at once; 5 MiB when that many ever did. */
 #define PAIRING_MAX 65536u

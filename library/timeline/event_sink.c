@@ -7,33 +7,36 @@
 
 /* ---- the ledger ---- */
 
-static void free_losses(struct event_sink *sink)
-{
-	for (size_t i = 0; i < sink->loss_count; i++)
-		free(sink->losses[i].cause);
-	free(sink->losses);
-	sink->losses = NULL;
-	sink->loss_count = 0;
-}
-
 struct loss_target {
-	struct event_sink *sink;
+	struct timeline *timeline;
 	const char *stream;
 };
 
 static void add_loss(void *user, const char *cause, uint64_t count)
 {
 	struct loss_target *target = user;
-	struct event_sink *sink = target->sink;
+	struct timeline *timeline = target->timeline;
 	struct timeline_loss *losses =
-		reallocarray(sink->losses, sink->loss_count + 1, sizeof(*losses));
+		reallocarray(timeline->losses, timeline->loss_count + 1, sizeof(*losses));
 
 	if (!losses)
 		return;
-	sink->losses = losses;
-	losses += sink->loss_count;
+	timeline->losses = losses;
+	losses += timeline->loss_count;
 	*losses = (struct timeline_loss){target->stream, strdup(cause), count};
-	sink->loss_count += losses->cause != NULL;
+	timeline->loss_count += losses->cause != NULL;
+}
+
+static bool add_ledger(struct timeline *timeline, const struct timeline_ledger *ledger)
+{
+	struct timeline_ledger *ledgers =
+		reallocarray(timeline->ledgers, timeline->ledger_count + 1, sizeof(*ledgers));
+
+	if (!ledgers)
+		return false;
+	timeline->ledgers = ledgers;
+	ledgers[timeline->ledger_count++] = *ledger;
+	return true;
 }
 
 /* Two streams of calls tell of the same: the one of which nothing was published is left out. */
@@ -45,32 +48,21 @@ static bool is_empty(const struct rtl_ledger *l)
 void event_sink_update_ledger(struct event_sink *sink, bool end)
 {
 	const struct rtl_host *host = sink->host;
-	size_t count = 0;
 
-	for (struct stream *s = sink->streams; s; s = s->next)
-		count++;
-	free(sink->ledgers);
-	sink->ledgers = calloc(count + 1, sizeof(*sink->ledgers));
-	sink->ledger_count = 0;
-	free_losses(sink);
-	for (struct stream *s = sink->streams; sink->ledgers && s; s = s->next) {
-		struct rtl_ledger l = {.struct_size = sizeof(l)};
-		struct loss_target target = {sink, s->info->name};
+	timeline_forget_ledger(&sink->timeline);
+	for (struct stream *s = sink->streams; s; s = s->next) {
+		struct timeline_ledger ledger = {s->info->name,
+						 {.struct_size = sizeof(ledger.counts)}};
+		struct loss_target target = {&sink->timeline, s->info->name};
 
-		if (host->ledger(host, NULL, s->info, &l) != 0 || is_empty(&l))
+		if (host->ledger(host, NULL, s->info, &ledger.counts) != 0 ||
+		    is_empty(&ledger.counts) || !add_ledger(&sink->timeline, &ledger))
 			continue;
-		sink->ledgers[sink->ledger_count++] = (struct timeline_ledger){
-			s->info->name, l.published, l.delivered, l.discarded,
-			l.abandoned,   l.missed,    l.left_out};
 		host->losses(host, NULL, s->info, add_loss, &target);
 		if (!strcmp(s->info->name, RTL_STREAM_HSA_COUNTER) && counters_lost(sink, end))
 			add_loss(&target, "json: value of a dispatch that is not there",
 				 counters_lost(sink, end));
 	}
-	sink->timeline.ledgers = sink->ledgers;
-	sink->timeline.ledger_count = sink->ledger_count;
-	sink->timeline.losses = sink->losses;
-	sink->timeline.loss_count = sink->loss_count;
 }
 
 /* ---- its life ---- */
@@ -110,7 +102,5 @@ void event_sink_fini(struct event_sink *sink)
 		next = s->next;
 		free(s);
 	}
-	free(sink->ledgers);
-	free_losses(sink);
 	work_fini(&sink->work);
 }

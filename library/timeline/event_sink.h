@@ -31,7 +31,7 @@ struct stream {
 	struct event_sink *sink;
 	const struct rtl_stream_info *info;
 	bool is_hip; /* of a stream of calls */
-	struct timeline_name *category;
+	struct name *category;
 	struct type *types; /* of event_sink_generic.c */
 	struct type *last_type;
 };
@@ -59,13 +59,10 @@ struct event_sink {
 	const struct rtl_process *last_info;
 	struct work_process *last_process;
 	struct counters *hardware; /* of event_sink_counters.c; NULL: no such stream is there */
-	struct map strings;        /* hash of process and id -> struct timeline_name * */
+	struct map strings;        /* hash of process and id -> struct name * */
 	struct map kernels;        /* uid -> struct work_kernel * */
-	struct map functions;      /* uid -> struct timeline_name * */
+	struct map functions;      /* uid -> struct name * */
 	struct pairing pairing;
-	struct timeline_ledger *ledgers;
-	struct timeline_loss *losses;
-	size_t ledger_count, loss_count;
 	struct room room;
 };
 
@@ -106,8 +103,8 @@ static inline struct work_process *event_lookup_process(struct event_sink *sink,
 /* What tells a process from all others, and from itself in another run. */
 uint64_t event_lookup_spool(const struct rtl_process *info);
 /* The name for a host's string; NULL: it has none. */
-struct timeline_name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,
-					  uint64_t id);
+struct name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,
+				 uint64_t id);
 const struct work_kernel *event_lookup_kernel(struct event_sink *sink,
 					      const struct rtl_process *info, uint64_t uid,
 					      uint64_t string);
@@ -115,8 +112,8 @@ const struct work_kernel *event_lookup_kernel(struct event_sink *sink,
 void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process *info,
 			       uint64_t uid);
 /* The name of a function, as its tracepoint tells of it. */
-struct timeline_name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
-					    uint64_t uid, uint64_t string);
+struct name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
+				   uint64_t uid, uint64_t string);
 void event_lookup_fini(struct event_sink *sink);
 
 /* event_sink_known.c */

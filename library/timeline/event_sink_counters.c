@@ -21,21 +21,21 @@ struct counters {
 	struct bucket {
 		struct counted {
 			uint64_t key, begin_ns, end_ns;
-			struct timeline_name *kernel;
+			struct name *kernel;
 		} newest[WAYS];
 		uint32_t count; /* of all that came */
 	} buckets[BUCKETS];
 	/* A ring of values that wait for their dispatch: the n-th that came is at n % WAITING. */
 	struct waiting {
 		struct work_process *process;
-		struct timeline_name *name, *unit; /* unit: NULL, not known */
+		struct name *name, *unit; /* unit: NULL, not known */
 		uint32_t gpu;
 		double value;
 	} waiting[WAITING];
 	uint64_t keys[WAITING]; /* their dispatches; 0: it has come */
 	uint64_t first, end;    /* of the ring: the oldest one waits still */
 	uint64_t lost;          /* values that gave way to later ones */
-	struct map units;       /* uid of a counter -> struct timeline_name * */
+	struct map units;       /* uid of a counter -> struct name * */
 	/* Counters in intervals, each of a GPU and process. */
 	struct interval {
 		struct interval *next;
@@ -69,7 +69,7 @@ static const struct counted *find(struct counters *counters, uint64_t key)
 
 /* The GPU, if what is so called, and is there at that time, is wanted of it. NULL: it is not. */
 static struct work_gpu *selected_gpu(struct event_sink *sink, struct work_process *process,
-				     uint32_t node, struct timeline_name *name, uint64_t begin_ns,
+				     uint32_t node, struct name *name, uint64_t begin_ns,
 				     uint64_t end_ns)
 {
 	const struct timeline_slice shown = {.name = name, .begin_ns = begin_ns, .end_ns = end_ns};
@@ -78,7 +78,7 @@ static struct work_gpu *selected_gpu(struct event_sink *sink, struct work_proces
 							: NULL;
 }
 
-static const char *unit_text(const struct timeline_name *unit)
+static const char *unit_text(const struct name *unit)
 {
 	return unit ? unit->text : "value";
 }
@@ -132,10 +132,10 @@ void counters_dispatch(struct event_sink *sink, const struct rtl_event *event,
 }
 
 /* A tracepoint has it from the beginning. */
-static struct timeline_name *unit_of(struct event_sink *sink, const struct rtl_event *event)
+static struct name *unit_of(struct event_sink *sink, const struct rtl_event *event)
 {
 	struct map *units = &sink->hardware->units;
-	struct timeline_name *name = (struct timeline_name *)(uintptr_t)map_get(units, event->uid);
+	struct name *name = (struct name *)(uintptr_t)map_get(units, event->uid);
 	const char *unit;
 
 	if (name)
@@ -193,8 +193,8 @@ static void take_value(struct stream *stream, struct work_process *process,
 EVENT_SINK_EACH(counters_values, take_value)
 
 static struct interval *interval_of(struct event_sink *sink, const struct work_process *process,
-				    struct work_gpu *gpu, const struct timeline_name *name,
-				    const struct timeline_name *unit)
+				    struct work_gpu *gpu, const struct name *name,
+				    const struct name *unit)
 {
 	const uint64_t number =
 		hash_number(hash_text(name->text, name->length) + process->number) | 1;
@@ -233,7 +233,7 @@ static void take_interval(struct stream *stream, struct work_process *process,
 	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_counter_interval *c = event->payload;
 	const bool has_value = !(c->flags & RTL_HSA_COUNTER_NO_VALUE);
-	struct timeline_name *name = event_lookup_string(sink, event->process, c->name);
+	struct name *name = event_lookup_string(sink, event->process, c->name);
 	struct work_gpu *gpu =
 		name ? selected_gpu(sink, process, c->gpu, name, c->begin_ns, c->end_ns) : NULL;
 	struct interval *interval =

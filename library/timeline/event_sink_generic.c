@@ -26,9 +26,9 @@ struct type {
 	uint32_t begin_ns, end_ns; /* offsets in the payload */
 	const struct rtl_field *gpu, *queue;
 	const struct rtl_field *string, *text;
-	struct timeline_name *name;
+	struct name *name;
 	/* of the fields; and of those of an end that its begin has as well */
-	struct timeline_name **keys, **end_keys;
+	struct name **keys, **end_keys;
 };
 
 /* A begin that waits for its end. */
@@ -42,19 +42,6 @@ struct opened {
 
 /* ---- types ---- */
 
-static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
-					  uint32_t size, const char *name)
-{
-	for (uint32_t i = 0; i < info->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(info, i);
-
-		if (field->kind == kind && field->size == size &&
-		    (!name || strcmp(field->name, name) == 0))
-			return field;
-	}
-	return NULL;
-}
-
 /* Whether events of that type begin something that those of the next type end. */
 static bool begins_something(uint16_t type)
 {
@@ -64,19 +51,13 @@ static bool begins_something(uint16_t type)
 	return false;
 }
 
-static bool has_times(const struct rtl_type_info *info)
-{
-	return info && find_field(info, RTL_KIND_TIME, 8, "begin_ns") &&
-	       find_field(info, RTL_KIND_TIME, 8, "end_ns");
-}
-
 static enum how how_to_show(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
 {
 	const uint16_t type = info->type;
 
 	if (begins_something(type) && rtl_stream_find_type(stream, (uint16_t)(type + 1)))
 		return AS_BEGIN;
-	if (has_times(info))
+	if (pairing_has_times(info))
 		return AS_SLICE;
 	if (type && begins_something((uint16_t)(type - 1)) &&
 	    rtl_stream_find_type(stream, (uint16_t)(type - 1)))
@@ -88,7 +69,7 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
 {
 	return begins_something(info->type) &&
-	       has_times(rtl_stream_find_type(stream, (uint16_t)(info->type + 1)));
+	       pairing_has_times(rtl_stream_find_type(stream, (uint16_t)(info->type + 1)));
 }
 
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
@@ -99,7 +80,7 @@ static struct type *new_type(struct stream *stream, const struct rtl_type_info *
 	char name[256];
 
 	if (type)
-		type->keys = calloc(2 * (size_t)count + 1, sizeof(struct timeline_name *));
+		type->keys = calloc(2 * (size_t)count + 1, sizeof(struct name *));
 	if (!type || !type->keys) {
 		free(type);
 		sink->timeline.out_of_memory = true;
@@ -107,14 +88,14 @@ static struct type *new_type(struct stream *stream, const struct rtl_type_info *
 	}
 	type->info = info;
 	type->how = how_to_show(stream->info, info);
-	if (has_times(info)) {
-		type->begin_ns = find_field(info, RTL_KIND_TIME, 8, "begin_ns")->offset;
-		type->end_ns = find_field(info, RTL_KIND_TIME, 8, "end_ns")->offset;
+	if (pairing_has_times(info)) {
+		type->begin_ns = pairing_field(info, RTL_KIND_TIME, 8, "begin_ns")->offset;
+		type->end_ns = pairing_field(info, RTL_KIND_TIME, 8, "end_ns")->offset;
 	}
-	type->string = find_field(info, RTL_KIND_STRING, 8, NULL);
-	type->text = find_field(info, RTL_KIND_TEXT, 8, NULL);
-	type->gpu = find_field(info, RTL_KIND_UINT, 4, "gpu");
-	type->queue = find_field(info, RTL_KIND_UINT, 4, "queue");
+	type->string = pairing_field(info, RTL_KIND_STRING, 8, NULL);
+	type->text = pairing_field(info, RTL_KIND_TEXT, 8, NULL);
+	type->gpu = pairing_field(info, RTL_KIND_UINT, 4, "gpu");
+	type->queue = pairing_field(info, RTL_KIND_UINT, 4, "queue");
 	type->name = timeline_intern(&sink->timeline, info->name ? info->name : "event");
 	type->end_keys = type->keys + count;
 	for (uint32_t i = 0; i < count; i++) {

@@ -110,7 +110,7 @@ static void take_memory(struct stream *stream, struct work_process *process,
 	struct event_sink *sink = stream->sink;
 	struct work *work = &sink->work;
 	const struct rtl_hsa_mem *m = event->payload;
-	struct timeline_name *status = event_lookup_string(sink, event->process, m->status);
+	struct name *status = event_lookup_string(sink, event->process, m->status);
 	struct timeline_slice slice = {
 		.name = event_lookup_string(sink, event->process, m->function),
 		.category = work->categories[WORK_MEMORY],
@@ -150,7 +150,7 @@ static EVENT_SINK_EACH(memory_events, take_memory)
 	const bool unfinished = event->type == RTL_FUNCTION_UNFINISHED ||
 				event->type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
 	const struct rtl_field *field = rtl_args_field(event->type_info);
-	struct timeline_name *status = event_lookup_string(sink, event->process, c->status);
+	struct name *status = event_lookup_string(sink, event->process, c->status);
 	struct timeline_slice slice = {
 		.name = event_lookup_function(sink, event->process, event->uid, c->function),
 		.category = work->categories[hip ? WORK_HIP : WORK_HSA],

@@ -25,7 +25,7 @@ struct work_process *event_lookup_process_slowly(struct event_sink *sink,
 	return sink->last_process;
 }
 
-static struct timeline_name *intern(struct event_sink *sink, const char *text)
+static struct name *intern(struct event_sink *sink, const char *text)
 {
 	return timeline_intern(&sink->timeline, text && *text ? text : "(unnamed)");
 }
@@ -36,16 +36,16 @@ static void keep(struct event_sink *sink, struct map *map, uint64_t key, void *v
 		sink->timeline.out_of_memory = true;
 }
 
-struct timeline_name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,
-					  uint64_t id)
+struct name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,
+				 uint64_t id)
 {
 	const uint64_t key = id ^ hash_number(info->number);
-	struct timeline_name *name;
+	struct name *name;
 	const char *text;
 
 	if (!id)
 		return NULL;
-	name = (struct timeline_name *)(uintptr_t)map_get(&sink->strings, key);
+	name = (struct name *)(uintptr_t)map_get(&sink->strings, key);
 	if (name)
 		return name;
 	text = sink->host->string(sink->host, info, id);
@@ -112,12 +112,11 @@ void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process
 		describe_kernel(sink, info, uid, 0, kernel);
 }
 
-struct timeline_name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
-					    uint64_t uid, uint64_t string)
+struct name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
+				   uint64_t uid, uint64_t string)
 {
 	const uint64_t key = uid ? uid : string ^ hash_number(info->number);
-	struct timeline_name *name =
-		(struct timeline_name *)(uintptr_t)map_get(&sink->functions, key);
+	struct name *name = (struct name *)(uintptr_t)map_get(&sink->functions, key);
 	const struct rtl_tracepoint *tp;
 	const char *text;
 

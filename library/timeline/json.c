@@ -262,9 +262,10 @@ static void add_ledger(FILE *out, const struct timeline_ledger *l, bool first)
 	fprintf(out,
 		",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64,
-		l->published, l->delivered, l->discarded, l->abandoned, l->missed);
-	if (l->left_out)
-		fprintf(out, ",\"left_out\":%" PRIu64, l->left_out);
+		l->counts.published, l->counts.delivered, l->counts.discarded, l->counts.abandoned,
+		l->counts.missed);
+	if (l->counts.left_out)
+		fprintf(out, ",\"left_out\":%" PRIu64, l->counts.left_out);
 	fputc('}', out);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See look.h. A timeline is known by its first bytes, which have the session in them. */
-#include "look.h"
+/* look.c: see timeline.h. A timeline is known by its first bytes, which have the session in them. */
+#include "timeline.h"
 
 #include <errno.h>
 #include <fcntl.h>

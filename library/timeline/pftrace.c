@@ -302,7 +302,7 @@ static void lane(struct timeline *timeline, const struct timeline_track *track, 
 /* ---- events ---- */
 
 /* Sees to it that a name is in a table of the sequence; `to` is in the message of the tables. */
-static char *intern(char *to, struct timeline_name *name, uint32_t table)
+static char *intern(char *to, struct name *name, uint32_t table)
 {
 	char *entry;
 
@@ -316,7 +316,7 @@ static char *intern(char *to, struct timeline_name *name, uint32_t table)
 	return to;
 }
 
-static inline bool is_in(const struct timeline_name *name, uint32_t table)
+static inline bool is_in(const struct name *name, uint32_t table)
 {
 	return name->interned >> table & 1;
 }
@@ -543,15 +543,15 @@ static void end(struct timeline *timeline)
 	for (size_t i = 0; track && i < timeline->ledger_count; i++) {
 		const struct timeline_ledger *l = &timeline->ledgers[i];
 		const struct timeline_value values[] = {
-			number(timeline, "published", l->published),
-			number(timeline, "delivered", l->delivered),
-			number(timeline, "discarded", l->discarded),
-			number(timeline, "abandoned", l->abandoned),
-			number(timeline, "missed", l->missed),
-			number(timeline, "left out", l->left_out),
+			number(timeline, "published", l->counts.published),
+			number(timeline, "delivered", l->counts.delivered),
+			number(timeline, "discarded", l->counts.discarded),
+			number(timeline, "abandoned", l->counts.abandoned),
+			number(timeline, "missed", l->counts.missed),
+			number(timeline, "left out", l->counts.left_out),
 		};
 
-		add_mark(timeline, track, l->stream, values, l->left_out ? 6 : 5);
+		add_mark(timeline, track, l->stream, values, l->counts.left_out ? 6 : 5);
 	}
 	for (size_t i = 0; track && i < timeline->loss_count; i++) {
 		const struct timeline_loss *l = &timeline->losses[i];

@@ -87,7 +87,7 @@ static inline char *put_blocks(char *to, const char *text, size_t length)
 	return to + length;
 }
 
-static inline char *put_name(char *to, const struct timeline_name *name)
+static inline char *put_name(char *to, const struct name *name)
 {
 	return put_blocks(to, name->json, name->json_length);
 }

@@ -139,6 +139,17 @@ void timeline_finish(struct timeline *timeline)
 	free(tail);
 }
 
+void timeline_forget_ledger(struct timeline *timeline)
+{
+	for (size_t i = 0; i < timeline->loss_count; i++)
+		free(timeline->losses[i].cause);
+	free(timeline->losses);
+	free(timeline->ledgers);
+	timeline->losses = NULL;
+	timeline->ledgers = NULL;
+	timeline->loss_count = timeline->ledger_count = 0;
+}
+
 static void free_process(struct timeline_process *process)
 {
 	map_fini(&process->tracks);
@@ -165,14 +176,15 @@ void timeline_fini(struct timeline *timeline, bool done)
 	file_close(&timeline->file);
 	if (timeline->has_state || timeline->state.path)
 		state_fini(&timeline->state, done);
-	timeline_names_fini(&timeline->names);
+	timeline_forget_ledger(timeline);
+	names_fini(&timeline->names);
 	map_fini(&timeline->pids);
 	*timeline = (struct timeline){0};
 }
 
-struct timeline_name *timeline_intern(struct timeline *timeline, const char *text)
+struct name *timeline_intern(struct timeline *timeline, const char *text)
 {
-	struct timeline_name *name = timeline_name(&timeline->names, text, strlen(text));
+	struct name *name = names_of(&timeline->names, text, strlen(text));
 
 	if (!name)
 		timeline->out_of_memory = true;
@@ -356,7 +368,7 @@ struct timeline_track *timeline_add_counter(struct timeline *timeline,
 
 void timeline_rename(struct timeline *timeline, struct timeline_track *track, const char *name)
 {
-	const struct timeline_name *other = timeline_intern(timeline, name);
+	const struct name *other = timeline_intern(timeline, name);
 
 	if (!other || other == track->name)
 		return;

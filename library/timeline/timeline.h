@@ -19,6 +19,7 @@
 #include "lane.h"
 #include "map.h"
 #include "name.h"
+#include "output_place.h"
 #include "state.h"
 
 enum timeline_format { TIMELINE_JSON, TIMELINE_JSON_GZ, TIMELINE_PFTRACE };
@@ -36,6 +37,10 @@ bool timeline_format_of(const char *path, enum timeline_format *format);
  */
 size_t timeline_mark(enum timeline_format format, const char *session,
 		     char mark[TIMELINE_MARK_SIZE]);
+
+/** look.c: what is at the path of a timeline. `session`: of this run; NULL or "": none. `state`: what is beside it, or NULL. */
+enum look timeline_look(const char *path, enum timeline_format format, const char *session,
+			struct state *state);
 
 /** What kind of track a number is of; each is sorted in this order. */
 enum timeline_kind {
@@ -61,8 +66,8 @@ struct timeline_track {
 	uint64_t number, key;
 	uint32_t lane_count;
 	struct timeline_lane **lanes;
-	const struct timeline_name *name; /**< of a counter also the reader's key, with `unit` */
-	const struct timeline_name *unit;
+	const struct name *name; /**< of a counter also the reader's key, with `unit` */
+	const struct name *unit;
 	struct timeline_track *next; /**< of all */
 };
 
@@ -92,15 +97,15 @@ enum timeline_value_kind {
 	TIMELINE_TIME, /**< ns; left out by writers whose readers show it of each slice anyway */
 };
 
-/** A value of a slice; `key` comes of timeline_name. */
+/** A value of a slice; `key` comes of names_of. */
 struct timeline_value {
-	struct timeline_name *key;
+	struct name *key;
 	uint16_t kind;
 	union {
 		uint64_t number;
 		int64_t integer;
 		double real;
-		struct timeline_name *name;
+		struct name *name;
 		const char *text;
 	};
 	uint32_t length; /**< of a text */
@@ -109,10 +114,10 @@ struct timeline_value {
 enum timeline_flow { TIMELINE_NO_FLOW, TIMELINE_FLOW_OUT, TIMELINE_FLOW_IN };
 
 struct timeline_slice {
-	struct timeline_name *name; /**< or NULL: text */
+	struct name *name; /**< or NULL: text */
 	const char *text;
 	uint32_t text_length;
-	struct timeline_name *category;
+	struct name *category;
 	uint64_t begin_ns, end_ns;
 	bool is_mark;       /**< a moment, begin_ns */
 	uint8_t flow;       /**< enum timeline_flow */
@@ -128,7 +133,7 @@ struct timeline_slice {
 /** A stream's ledger, for the end of the file. */
 struct timeline_ledger {
 	const char *stream;
-	uint64_t published, delivered, discarded, abandoned, missed, left_out;
+	struct rtl_ledger counts;
 };
 struct timeline_loss {
 	const char *stream;
@@ -171,15 +176,15 @@ struct timeline {
 	int64_t unix_ns; /**< CLOCK_REALTIME at the base; 0: not known */
 	uint64_t latest_ns;
 	uint64_t left_ns; /**< the latest time in what somebody has left */
-	struct timeline_names names;
+	struct names names;
 	struct timeline_process *processes, **last_process;
 	struct timeline_track *tracks; /**< newest first */
 	struct map pids;               /* in use: 1 */
 	uint32_t next_gpu_pid;
 	uint64_t slices;
-	/* For the tail; they belong to whoever set them. */
-	const struct timeline_ledger *ledgers;
-	const struct timeline_loss *losses;
+	/* For the tail. */
+	struct timeline_ledger *ledgers;
+	struct timeline_loss *losses;
 	size_t ledger_count, loss_count;
 	const char *interrupted; /**< a line, or NULL */
 	/* For JSON that names a rank, as PyTorch's profiler does; as that. */
@@ -205,6 +210,8 @@ bool timeline_begin(struct timeline *timeline, const char *path, int fd,
 bool timeline_continue(struct timeline *timeline, int fd, enum timeline_format format);
 /** What it holds is there from here on. */
 void timeline_commit(struct timeline *timeline);
+/** Forgets what has been said of ledgers and losses. */
+void timeline_forget_ledger(struct timeline *timeline);
 /** Completes the file. */
 void timeline_finish(struct timeline *timeline);
 /** Gives all of it back; `done`: it is complete, or gone. */
@@ -239,7 +246,7 @@ struct timeline_track *timeline_add_counter(struct timeline *timeline,
 /** Another name for a track that is there. */
 void timeline_rename(struct timeline *timeline, struct timeline_track *track, const char *name);
 /** A name for slices, categories and keys; NULL: out of memory, which is kept. */
-struct timeline_name *timeline_intern(struct timeline *timeline, const char *text);
+struct name *timeline_intern(struct timeline *timeline, const char *text);
 
 void timeline_slice(struct timeline *timeline, struct timeline_track *track,
 		    const struct timeline_slice *slice);

@@ -190,7 +190,7 @@ void work_name_thread(struct work *work, struct work_process *process, uint32_t 
 	free(text);
 }
 
-struct timeline_name *work_agent(struct work *work, uint32_t node)
+struct name *work_agent(struct work *work, uint32_t node)
 {
 	char text[24];
 

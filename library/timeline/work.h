@@ -82,7 +82,7 @@ enum work_category {
 struct work_gpu {
 	struct work_gpu *next;
 	uint32_t node;
-	struct timeline_name *agent; /**< "Agent 1" */
+	struct name *agent; /**< "Agent 1" */
 	uint64_t host;
 	struct timeline_process *process;
 };
@@ -116,8 +116,8 @@ struct work {
 	bool counters;
 	bool has_gpu_0; /**< set by the owner: GPUs are counted from 0, not as KFD's nodes */
 	bool is_kineto; /**< see work_use_kineto_names */
-	struct timeline_name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
-	struct timeline_name *directions[6], *kinds[5];
+	struct name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
+	struct name *directions[6], *kinds[5];
 	struct work_process *processes, **last_process;
 	uint32_t process_count;
 	struct work_gpu *gpus;
@@ -133,7 +133,7 @@ struct work {
 
 /** A kernel, as its tracepoint tells of it. */
 struct work_kernel {
-	struct timeline_name *name;
+	struct name *name;
 	bool has_registers;
 	uint32_t vgprs, agprs, sgprs;
 };
@@ -159,7 +159,7 @@ struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, 
 struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint32_t node,
 			  const char *name);
 /** What rocprofv3 calls the agent of that node: "Agent 1". */
-struct timeline_name *work_agent(struct work *work, uint32_t node);
+struct name *work_agent(struct work *work, uint32_t node);
 void work_name_thread(struct work *work, struct work_process *process, uint32_t tid,
 		      const char *name);
 
@@ -179,7 +179,7 @@ static inline void work_begin_values(struct work *work)
 /** Its times as values. */
 void work_add_times(struct work *work, const struct timeline_slice *slice);
 /** Room for one more value; the last one is overwritten where there are too many. */
-static inline struct timeline_value *work_value(struct work *work, struct timeline_name *key,
+static inline struct timeline_value *work_value(struct work *work, struct name *key,
 						enum timeline_value_kind kind)
 {
 	struct timeline_value *value = &work->values[work->value_count];

@@ -40,23 +40,12 @@ static const int busy_codes[] = {75,  76,  87,  159, 160, 202, 203, 209,  210,
 static size_t give(char *to, size_t size, size_t count, void *user)
 {
 	struct http *http = user;
-	const size_t room = size * count;
-	size_t given = 0;
+	const size_t left = http->body_size - http->sent;
+	const size_t given = size * count < left ? size * count : left;
 
 	http->asked = true;
-	while (given < room && http->piece < http->piece_count) {
-		const struct piece *piece = &http->pieces[http->piece];
-		size_t n = piece->size - http->at;
-
-		n = n < room - given ? n : room - given;
-		memcpy(to + given, (const char *)piece->data + http->at, n);
-		given += n;
-		http->at += n;
-		if (http->at == piece->size) {
-			http->piece++;
-			http->at = 0;
-		}
-	}
+	memcpy(to, http->body + http->sent, given);
+	http->sent += given;
 	return given;
 }
 
@@ -231,20 +220,20 @@ static CURLcode perform(CURL *curl)
 	return code;
 }
 
-static enum http_result run(struct http *http, const char *url, const struct piece *pieces,
-			    size_t count, size_t bytes, bool inserts)
+static enum http_result run(struct http *http, const char *url, const void *body, size_t size,
+			    bool inserts)
 {
 	long status = 0;
 	CURLcode code;
 
-	http->pieces = pieces;
-	http->piece_count = count;
-	http->piece = http->at = http->answer_size = 0;
+	http->body = body;
+	http->body_size = size;
+	http->sent = http->answer_size = 0;
 	http->asked = http->out_of_memory = false;
 	http->code = 0;
 	*http->error = *http->message = '\0';
 	curl_easy_setopt(http->curl, CURLOPT_URL, url);
-	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
 	code = perform(http->curl);
 	if (code)
 		return fail(http, code);
@@ -254,7 +243,6 @@ static enum http_result run(struct http *http, const char *url, const struct pie
 
 enum http_result http_ask(struct http *http, const char *statement)
 {
-	const struct piece piece = {statement, strlen(statement)};
 	enum http_result result;
 	char *url;
 
@@ -262,20 +250,20 @@ enum http_result http_ask(struct http *http, const char *statement)
 		say(http, "out of memory");
 		return HTTP_REFUSED;
 	}
-	result = run(http, url, &piece, 1, piece.size, false);
+	result = run(http, url, statement, strlen(statement), false);
 	free(url);
 	return result == HTTP_DOUBT ? HTTP_AWAY : result;
 }
 
 enum http_result http_insert(struct http *http, const char *statement, const char *query_id,
-			     const struct native *native)
+			     const void *data, size_t size)
 {
 	char *query = curl_easy_escape(http->curl, statement, 0), *url = NULL;
 	enum http_result result = HTTP_REFUSED;
 
 	if (query && asprintf(&url, "%s?%s&query_id=%s&query=%s", http->url, http->parameters,
 			      query_id, query) >= 0)
-		result = run(http, url, native->pieces, native->count, native->bytes, true);
+		result = run(http, url, data, size, true);
 	else
 		say(http, "out of memory");
 	free(url);

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "block.h"
-
 /** What came of a statement; http->message says it in words but for the first. */
 enum http_result {
 	HTTP_DONE,
@@ -45,8 +43,8 @@ struct http {
 	char message[640];
 	char error[CURL_ERROR_SIZE];
 	/* what is being sent */
-	const struct piece *pieces;
-	size_t piece_count, piece, at;
+	const char *body;
+	size_t body_size, sent;
 	bool asked; /* for the first byte */
 };
 
@@ -62,8 +60,8 @@ static inline const char *http_answer(const struct http *http)
 
 /** A statement whose answer is wanted: http_answer. */
 enum http_result http_ask(struct http *http, const char *statement);
-/** INSERT, with the data of `native`, under that query_id. */
+/** INSERT, with that data, under that query_id. */
 enum http_result http_insert(struct http *http, const char *statement, const char *query_id,
-			     const struct native *native);
+			     const void *data, size_t size);
 
 #endif

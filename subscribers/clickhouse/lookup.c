@@ -12,6 +12,17 @@ static void keep(struct sub *sub, struct map *map, uint64_t key, uint32_t name)
 		sub->lost_memory = true;
 }
 
+uint32_t lookup_name(struct sub *sub, const char *text)
+{
+	const struct name *name;
+
+	if (!text || !*text)
+		return 0;
+	name = names_of(&sub->names, text, strlen(text));
+	sub->lost_memory |= !name;
+	return name ? name->number : 0;
+}
+
 struct process *lookup_process_slowly(struct sub *sub, const struct rtl_process *info)
 {
 	struct process *p = sub->processes;
@@ -25,7 +36,7 @@ struct process *lookup_process_slowly(struct sub *sub, const struct rtl_process 
 			return NULL;
 		}
 		p->info = info;
-		p->host = names_of(&sub->names, info->host_name);
+		p->host = lookup_name(sub, info->host_name);
 		p->next = sub->processes;
 		sub->processes = p;
 	}
@@ -45,7 +56,7 @@ uint32_t lookup_string(struct sub *sub, struct process *process, uint64_t id)
 	text = sub->host->string(sub->host, process->info, id);
 	if (!text) /* it may come */
 		return 0;
-	name = names_of(&sub->names, text);
+	name = lookup_name(sub, text);
 	keep(sub, &process->strings, id, name);
 	return name;
 }
@@ -58,7 +69,7 @@ static uint32_t name_tracepoint(struct sub *sub, const struct rtl_tracepoint *tp
 
 	if (!(readable && *readable) && !strcmp(tp->kind, "kernel"))
 		readable = demangled = demangle(tp->name);
-	name = names_of(&sub->names, readable && *readable ? readable : tp->name);
+	name = lookup_name(sub, readable && *readable ? readable : tp->name);
 	free(demangled);
 	return name;
 }

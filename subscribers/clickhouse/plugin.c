@@ -93,7 +93,7 @@ static int commit(struct sub *sub)
 {
 	enum http_result result;
 
-	if (sub->lost_memory || sub->names.out_of_memory)
+	if (sub->lost_memory)
 		return fail(sub, "out of memory");
 	if (clock_now_ns() < sub->store.retry_ns)
 		return 1;
@@ -182,7 +182,7 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 	const char *session = sub->host->property(sub->host, "session");
 	struct http_server server;
 
-	if (!take_settings(sub, settings) || !names_init(&sub->names))
+	if (!take_settings(sub, settings))
 		return RTL_ENOMEM;
 	meet_host(sub);
 	server = (struct http_server){

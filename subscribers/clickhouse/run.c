@@ -78,11 +78,10 @@ static enum http_result await_inserts(struct sub *sub)
 /* The run that it was stored in; one that the user names is another one. */
 static enum http_result find_process(struct sub *sub, struct process *process, bool *found)
 {
-	char *question = NULL, *end;
+	FILE *out = store_begin(&sub->store);
 	enum http_result result;
 	uint16_t day;
-	size_t size;
-	FILE *out = open_memstream(&question, &size);
+	char *end;
 
 	*found = false;
 	if (!out)
@@ -94,9 +93,7 @@ static enum http_result find_process(struct sub *sub, struct process *process, b
 		store_put_text(out, sub->run);
 	}
 	fputs(" ORDER BY version DESC LIMIT 1 FORMAT TabSeparatedRaw", out);
-	fclose(out);
-	result = http_ask(&sub->store.http, question);
-	free(question);
+	result = store_send(&sub->store);
 	if (result != HTTP_DONE || !sub->store.http.answer_size)
 		return result;
 	day = (uint16_t)strtoul(sub->store.http.answer, &end, 10);
@@ -124,24 +121,23 @@ static bool add_mark(struct process *process, const char *table, size_t length, 
 	return true;
 }
 
-/* A question for all tables of events at once; to be freed. The answer names them. */
-static char *ask_for_marks(struct sub *sub, const struct process *process, const char *tables)
+/* Asks for all tables of events at once. */
+static enum http_result ask_for_marks(struct sub *sub, const struct process *process,
+				      const char *tables)
 {
-	char *text = NULL;
-	size_t size, length;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = store_begin(&sub->store);
+	size_t length;
 
-	for (const char *at = tables; out && *at; at += length + (at[length] == '\n')) {
+	if (!out)
+		return HTTP_REFUSED;
+	for (const char *at = tables; *at; at += length + (at[length] == '\n')) {
 		length = strcspn(at, "\n");
 		fprintf(out, "%sSELECT '%.*s', ring, max(position) FROM `%.*s` WHERE run = ",
 			at == tables ? "" : " UNION ALL ", (int)length, at, (int)length, at);
 		store_put_text(out, sub->run);
 		fprintf(out, " AND spool = %" PRIu64 " GROUP BY ring", process->info->spool_id);
 	}
-	if (out && !fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return store_send(&sub->store);
 }
 
 static enum http_result find_marks(struct sub *sub, struct process *process)
@@ -150,15 +146,11 @@ static enum http_result find_marks(struct sub *sub, struct process *process)
 	enum http_result result = store_ask(
 		store, "SELECT name FROM system.tables WHERE database = currentDatabase() AND "
 		       "name LIKE 'rtl\\_e\\_%%' FORMAT TabSeparatedRaw");
-	char *question, *end;
+	char *end;
 
 	if (result != HTTP_DONE)
 		return result;
-	question = ask_for_marks(sub, process, http_answer(&store->http));
-	if (!question)
-		return HTTP_REFUSED;
-	result = http_ask(&store->http, question);
-	free(question);
+	result = ask_for_marks(sub, process, http_answer(&store->http));
 	if (result != HTTP_DONE || !store->http.answer_size)
 		return result;
 	for (const char *at = store->http.answer; *at; at = *end ? end + 1 : end) {
@@ -213,7 +205,7 @@ static FILE *begin_fact(struct sub *sub, enum store_fact fact, const struct proc
 		return NULL;
 	store_put_text(out, sub->run);
 	fprintf(out, ", %" PRId32 ", ", process->info->rank);
-	store_put_text(out, sub->names.texts[process->host]);
+	store_put_text(out, name_text(&sub->names, process->host));
 	fprintf(out, ", %" PRIu64, process->info->spool_id);
 	return out;
 }
@@ -264,7 +256,7 @@ int run_begin(struct sub *sub, struct process *process)
 		result = choose_run(sub, process->info);
 	if (result)
 		return result;
-	process->run = names_of(&sub->names, sub->run);
+	process->run = lookup_name(sub, sub->run);
 	process->day = sub->day;
 	add_process(sub, process, "running");
 	return 0;
@@ -274,7 +266,7 @@ void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 	     const struct rtl_tracepoint *tp)
 {
 	const char *uuid = rtl_tracepoint_value(tp, "uuid");
-	const uint64_t name = (uint64_t)names_of(&sub->names, uuid) + 1;
+	const uint64_t name = (uint64_t)lookup_name(sub, uuid) + 1;
 	FILE *out;
 
 	if (map_get(&process->gpus, node) == name)

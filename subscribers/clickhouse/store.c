@@ -166,21 +166,44 @@ static enum http_result no_memory(struct store *store)
 	return HTTP_REFUSED;
 }
 
-enum http_result store_ask(struct store *store, const char *format, ...)
+FILE *store_begin(struct store *store)
 {
-	enum http_result result;
-	char *statement;
-	va_list args;
-	int length;
+	store->statement = open_memstream(&store->text, &store->text_size);
+	if (!store->statement)
+		no_memory(store);
+	return store->statement;
+}
 
-	va_start(args, format);
-	length = vasprintf(&statement, format, args);
-	va_end(args);
-	if (length < 0)
-		return no_memory(store);
-	result = http_ask(&store->http, statement);
+/* To be freed; NULL: no memory. */
+static char *end_statement(struct store *store)
+{
+	if (!fclose(store->statement))
+		return store->text;
+	free(store->text);
+	no_memory(store);
+	return NULL;
+}
+
+enum http_result store_send(struct store *store)
+{
+	char *statement = end_statement(store);
+	enum http_result result = statement ? http_ask(&store->http, statement) : HTTP_REFUSED;
+
 	free(statement);
 	return result;
+}
+
+enum http_result store_ask(struct store *store, const char *format, ...)
+{
+	FILE *out = store_begin(store);
+	va_list args;
+
+	if (!out)
+		return HTTP_REFUSED;
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	return store_send(store);
 }
 
 /* Each of a file's statements, which end with a semicolon at a line's end. */
@@ -193,15 +216,12 @@ static enum http_result run_sql(struct store *store, const char *sql)
 	return result;
 }
 
-/* CREATE TABLE; to be freed. */
-static char *creation(const struct table_info *info)
+static enum http_result create_table(struct store *store, const struct table_info *info)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = store_begin(store);
 
 	if (!out)
-		return NULL;
+		return HTTP_REFUSED;
 	fprintf(out, "CREATE TABLE IF NOT EXISTS `%s` (", info->name);
 	for (uint32_t i = 0; i < info->count; i++) {
 		fprintf(out, "%s`%s` %s COMMENT ", i ? ", " : "", info->columns[i].name,
@@ -210,10 +230,7 @@ static char *creation(const struct table_info *info)
 	}
 	/* rows are sorted as they come: else the server had to */
 	fputs(") ENGINE = MergeTree PARTITION BY day ORDER BY (spool, time_ns)", out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return store_send(store);
 }
 
 /* Whether the server's table has all columns: 1, 0; -1: it cannot be asked. */
@@ -249,12 +266,7 @@ static enum http_result create(struct store *store, struct store_table *table)
 	int has;
 
 	do {
-		char *statement = creation(table->info);
-
-		if (!statement)
-			return no_memory(store);
-		result = http_ask(&store->http, statement);
-		free(statement);
+		result = create_table(store, table->info);
 		has = result == HTTP_DONE ? has_columns(store, table->info) : -1;
 		if (has == 0 && table->info->name == table->other_name)
 			return result; /* its INSERT will say what is wrong */
@@ -363,23 +375,19 @@ enum http_result store_is_quiet(struct store *store, const char *query_id)
 static enum http_result find_out(struct store *store, const struct block *block, bool *there)
 {
 	enum http_result result = store_is_quiet(store, block->query);
-	char *question = NULL;
-	size_t size;
 	FILE *out;
 
 	*there = false;
 	if (result != HTTP_DONE)
 		return result;
-	out = open_memstream(&question, &size);
+	out = store_begin(store);
 	if (!out)
-		return no_memory(store);
+		return HTTP_REFUSED;
 	fprintf(out, "SELECT count() FROM `%s` WHERE run = ", block->table->name);
-	store_put_text(out, store->names->texts[block->run]);
+	store_put_text(out, name_text(store->names, block->run));
 	fprintf(out, " AND spool = %" PRIu64 " AND ring = %u AND position = %" PRIu64, block->spool,
 		block->ring, block->position);
-	fclose(out);
-	result = http_ask(&store->http, question);
-	free(question);
+	result = store_send(store);
 	if (result == HTTP_DONE && !isdigit((unsigned char)*http_answer(&store->http))) {
 		snprintf(store->http.message, sizeof(store->http.message),
 			 "%s: the server does not say whether an INSERT is stored",
@@ -390,11 +398,10 @@ static enum http_result find_out(struct store *store, const struct block *block,
 	return result;
 }
 
-static char *insertion(const struct table_info *info)
+/* To be freed; NULL: no memory. */
+static char *insertion(struct store *store, const struct table_info *info)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = store_begin(store);
 
 	if (!out)
 		return NULL;
@@ -402,25 +409,22 @@ static char *insertion(const struct table_info *info)
 	for (uint32_t i = 0; i < info->count; i++)
 		fprintf(out, "%s`%s`", i ? "," : "", info->columns[i].name);
 	fputs(") FORMAT Native", out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
+	return end_statement(store);
 }
 
 static enum http_result send_block(struct store *store, struct block *block)
 {
-	char *statement = insertion(block->table);
-	struct native native = {0};
+	char *statement = insertion(store, block->table);
+	struct bytes data = {0};
 	enum http_result result;
 
 	snprintf(block->query, sizeof(block->query), "rtl-%.30s-%" PRIx64 "-%" PRIu64,
 		 store->session, store->nonce, ++store->queries);
-	if (statement && native_make(&native, block, store->names))
-		result = http_insert(&store->http, statement, block->query, &native);
+	if (statement && block_write(block, store->names, &data))
+		result = http_insert(&store->http, statement, block->query, data.data, data.used);
 	else
 		result = no_memory(store);
-	native_fini(&native);
+	free(data.data);
 	free(statement);
 	return result;
 }

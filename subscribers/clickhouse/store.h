@@ -17,7 +17,6 @@
 
 #include "block.h"
 #include "http.h"
-#include "names.h"
 
 /** Of the set of tables; another number is another set. */
 #define STORE_SCHEMA 3u
@@ -53,6 +52,9 @@ struct store {
 	struct names *names;
 	const char *session; /* of the query_ids */
 	uint64_t nonce, queries;
+	FILE *statement; /* that is being made, and its text */
+	char *text;
+	size_t text_size;
 	struct store_table *tables, **last; /* in the order in which they are sent */
 	bool ready;                         /* the server has been spoken to, and has our tables */
 	struct store_facts facts[STORE_FACTS];
@@ -90,7 +92,11 @@ static inline struct block *store_block(struct store *store, struct store_table 
 enum http_result store_prepare(struct store *store);
 /** Sends all that waits. */
 enum http_result store_commit(struct store *store);
-/** Asks the server. */
+/** Begins a statement. NULL: no memory, which the message says. */
+FILE *store_begin(struct store *store);
+/** Ends it, and asks the server. */
+enum http_result store_send(struct store *store);
+/** Both, of one that is short. */
 enum http_result store_ask(struct store *store, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /** Whether no statement with such a query_id (a pattern of LIKE) is under way: HTTP_DONE, or HTTP_BUSY.

@@ -6,7 +6,7 @@
  *   run.c      the run, its processes and GPUs, the ledger; what is stored of a process already
  *   events.c   events, by the descriptions of their streams
  *   lookup.c   names that the host knows
- *   store.h    what waits for the server; block.h: rows; names.h: texts; http.h: the server
+ *   store.h    what waits for the server; block.h: rows; http.h: the server
  *
  * All of it runs on the host's thread.
  */
@@ -86,6 +86,8 @@ static inline struct process *lookup_process(struct sub *sub, const struct rtl_p
 	return __builtin_expect(sub->newest_info == info, 1) ? sub->newest
 							     : lookup_process_slowly(sub, info);
 }
+/* The number of a text's name, 0: of none, and where there is no memory. */
+uint32_t lookup_name(struct sub *sub, const char *text);
 /* The name of a host's string; 0: none. */
 uint32_t lookup_string(struct sub *sub, struct process *process, uint64_t id);
 /* That of an event's tracepoint, readable; a metadata event may say more of it than before. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sub.h"
 
@@ -72,7 +71,7 @@ static int resume(struct sub *sub, const struct rtl_process *info)
 			result = sub->sink.host->resume(sub->sink.host, info, state->rings[i].ring,
 							state->rings[i].position);
 	if (result)
-		output_say(sub, RTL_LEVEL_ERROR,
+		output_say(&sub->output, RTL_LEVEL_ERROR,
 			   "the host cannot go on where this output ends (error %d): nothing is "
 			   "added to it",
 			   result);
@@ -90,7 +89,7 @@ static int status(struct sub *sub)
 		return 0;
 	if (!sub->failed) {
 		timeline_finish(&sub->sink.timeline);
-		output_say(sub, RTL_LEVEL_ERROR,
+		output_say(&sub->output, RTL_LEVEL_ERROR,
 			   sub->replays ? "cannot be written (%s): nothing of it is kept; choose "
 					  "another place with output="
 					: "cannot be written (%s): the trace ends here, what was "
@@ -104,7 +103,7 @@ static int status(struct sub *sub)
 static void remove_output(struct sub *sub)
 {
 	timeline_fini(&sub->sink.timeline, true);
-	unlink(sub->path);
+	output_remove(&sub->output);
 	sub->open = false;
 }
 
@@ -118,7 +117,7 @@ static void plugin_destroy(void *instance)
 	else if (sub->open)         /* without finish: another host goes on */
 		timeline_fini(&sub->sink.timeline, false);
 	free(sub->pattern);
-	free(sub->path);
+	output_fini(&sub->output);
 	free(sub);
 }
 
@@ -215,7 +214,7 @@ static int plugin_finish(void *instance)
 	timeline_fini(&sub->sink.timeline, result == 0);
 	sub->open = false;
 	if (result == 0)
-		output_say(sub, RTL_LEVEL_INFO, "%llu slices", (unsigned long long)slices);
+		output_say(&sub->output, RTL_LEVEL_INFO, "%llu slices", (unsigned long long)slices);
 	return result;
 }
 

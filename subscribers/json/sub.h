@@ -11,7 +11,7 @@
 #define RTL_JSON_SUB_H
 
 #include "event_sink.h"
-#include "output_name.h"
+#include "output_place.h"
 
 struct sub {
 	struct event_sink sink;
@@ -19,7 +19,7 @@ struct sub {
 	bool recovers, replays;
 	bool open, failed;
 	bool complete; /* it is recovered, and nothing is missing */
-	char *path;
+	struct output_file output;
 };
 
 /* output.c */
@@ -30,8 +30,5 @@ struct sub {
 int output_begin(struct sub *sub, const struct output_names *names, uint64_t base_ns);
 /* By the suffix of a name. 0, or RTL_EINVAL, said. */
 int output_format(struct sub *sub, const char *name, enum timeline_format *format);
-/* Says a line that begins with the path. */
-void output_say(struct sub *sub, int level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,195 +1,212 @@
 /* SPDX-License-Identifier: MIT */
-/* output.c: see output.h. */
+/* See output.h. What a dead writer left half done is undone by looking (SQLite's recovery), nothing else is changed. */
 #include "output.h"
 
 #include "host.h"
-#include "output_place.h"
+#include "output_writer.h"
+#include "sqlite_open.h"
 
 #include <rtl/publish.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_TRIES 1000
+/* ---- what is there ---- */
 
-/* Making it. */
+#define LOOK_INTO "SELECT 1 FROM sqlite_master"
 
-static void remove_files(const char *path)
+/* A text of rtl_meta in `value`, "" if there is none. */
+static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
 {
-	static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
-	char *name;
+	sqlite3_stmt *stmt = NULL;
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
-			continue;
-		unlink(name);
-		free(name);
+	value[0] = '\0';
+	if (sqlite3_prepare_v2(db, "SELECT value FROM rtl_meta WHERE key = ?", -1, &stmt, NULL) ==
+	    SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC);
+		if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+			snprintf(value, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
 	}
+	sqlite3_finalize(stmt);
 }
 
-static int refuse_foreign(const struct rtl_host *host, const char *path, const char *which,
-			  uid_t owner)
+/* How many tables there are, and how many of them are `name`; -1 tables: none can be seen. Returns
+ * whether another connection keeps it locked. */
+static bool count_tables(sqlite3 *db, const char *name, int *tables, int *named)
 {
-	host_say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, path, which, (unsigned)owner);
-	return RTL_EIO;
-}
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db,
+				    "SELECT count(*), ifnull(sum(name = ?), 0)"
+				    " FROM sqlite_master WHERE type = 'table'",
+				    -1, &stmt, NULL);
 
-static int create_file(const struct rtl_host *host, const char *path)
-{
-	uid_t owner;
-	const int fd = output_open(path, O_CREAT | O_EXCL | O_WRONLY, &owner);
-
-	if (fd == OUTPUT_NOT_OURS)
-		return refuse_foreign(host, path, "", owner);
-	if (fd >= 0) {
-		close(fd);
-		return 0;
+	*tables = -1;
+	*named = 0;
+	if (rc == SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+		rc = sqlite3_step(stmt);
 	}
-	host_say(host, RTL_LEVEL_ERROR,
-		 "%s: cannot be created (%s); choose another file with output=, or make the folder "
-		 "writable",
-		 path, strerror(errno));
-	return RTL_EIO;
-}
-
-/* A symbolic link stays, what it points to is the output. */
-static void follow_links(struct output *output)
-{
-	char *real = realpath(output->path, NULL);
-
-	if (real) {
-		free(output->path);
-		output->path = real;
+	if (rc == SQLITE_ROW) {
+		*tables = sqlite3_column_int(stmt, 0);
+		*named = sqlite3_column_int(stmt, 1);
 	}
+	sqlite3_finalize(stmt);
+	return (rc & 0xff) == SQLITE_BUSY;
 }
 
-static int refuse(const struct rtl_host *host, const char *path)
+static enum look look_into(sqlite3 *db, const char *session)
 {
-	host_say(host, RTL_LEVEL_ERROR,
-		 "%s: exists and is no trace that could be replaced; move it away, or choose "
-		 "another "
-		 "file with output=",
-		 path);
-	return RTL_EIO;
+	char value[1024];
+	int tables, ours;
+
+	if (count_tables(db, "rocpd_metadata", &tables, &ours))
+		return LOOK_LIVE;
+	if (tables < 0 || (tables && !ours))
+		return LOOK_FOREIGN;
+	if (tables == 0)
+		return LOOK_OLD;
+	read_meta(db, OUTPUT_SESSION_KEY, value, sizeof(value));
+	if (session && *session && strcmp(value, session) == 0)
+		return LOOK_SESSION;
+	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
+	return output_writer_lives(value) ? LOOK_LIVE : LOOK_OLD;
 }
 
-/* Takes the first name that is free; `output->path` is one that is not. */
-static int divert(struct output *output, const struct rtl_host *host, enum found found, int32_t pid)
+static enum look look_at(const char *path, const char *session)
 {
-	for (int i = 1; i < MAX_TRIES; i++) {
-		char *name = output_other_name(output->path, pid, i);
-		struct stat st;
-		int result;
+	struct stat st;
+	sqlite3 *db;
+	enum look found;
 
-		if (!name)
-			return RTL_ENOMEM;
-		if (lstat(name, &st) == 0) {
-			free(name);
-			continue;
-		}
-		host_say(host, RTL_LEVEL_WARNING, "%s: %s; writing to %s", output->path,
-			 found == FOUND_SESSION ? "holds another process of this session"
-						: "is being written by another process",
-			 name);
-		result = create_file(host, name);
-		free(output->path);
-		output->path = name;
-		return result;
-	}
-	return refuse(host, output->path);
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT || errno == ENAMETOOLONG ? LOOK_NOTHING : LOOK_FOREIGN;
+	if (!S_ISREG(st.st_mode))
+		return LOOK_FOREIGN;
+	if (st.st_size == 0)
+		return LOOK_OLD;
+	sqlite_open(path, LOOK_INTO, &db);
+	found = db ? look_into(db, session) : LOOK_FOREIGN;
+	sqlite3_close(db);
+	return found;
 }
 
-int output_check(const struct output *output, const struct rtl_host *host)
+/* ---- choosing ---- */
+
+int output_check(const struct output_file *file)
 {
 	const char *which;
 	uid_t owner;
 
-	return output_has_foreign_companion(output->path, &which, &owner)
-		       ? refuse_foreign(host, output->path, which, owner)
-		       : 0;
+	if (!output_has_foreign_companion(file->path, &which, &owner))
+		return 0;
+	host_say(file->host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, file->path, which,
+		 (unsigned)owner);
+	return RTL_EIO;
 }
 
-/* Finds the path, and locks its folder. */
-static int name_output(struct output *output, const struct rtl_host *host, const char *pattern,
+static int find_output(struct output_file *file, const char *pattern,
 		       const struct output_names *names)
 {
-	uid_t owner;
+	static const char *const beside[] = {"-wal", "-shm", "-journal", NULL};
 	int result;
 
-	*output = (struct output){.lock_fd = -1};
-	result = output_expand(pattern, names, &output->path);
-	if (result == RTL_EINVAL)
-		host_say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
-	if (result != 0)
-		return result;
-	result = output_is_foreign(output->path, &owner)
-			 ? refuse_foreign(host, output->path, "", owner)
-			 : output_check(output, host);
-	if (result != 0) {
-		output_fini(output, false);
-		return result;
+	file->beside = beside;
+	result = output_name(file, pattern, names);
+	return result ? result : output_check(file);
+}
+
+int output_choose(struct output_file *file, const char *pattern, const struct output_names *names)
+{
+	int fd = find_output(file, pattern, names);
+
+	if (fd == 0)
+		fd = output_create(file,
+				   look_at(file->path, file->host->property(file->host, "session")),
+				   names->pid, O_WRONLY);
+	if (fd < 0) {
+		output_fini(file);
+		return fd;
 	}
-	follow_links(output);
-	output->lock_fd = output_lock_folder(output->path);
+	close(fd);
 	return 0;
 }
 
-int output_choose(struct output *output, const struct rtl_host *host, const char *pattern,
-		  const struct output_names *names)
-{
-	const char *session = host->property(host, "session");
-	enum found found;
-	int result = name_output(output, host, pattern, names);
+/* ---- continuing ---- */
 
-	if (result != 0)
-		return result;
-	found = output_look(output->path, session);
-	if (found == FOUND_FOREIGN) {
-		result = refuse(host, output->path);
-	} else if (found == FOUND_SESSION || found == FOUND_LIVE) {
-		result = divert(output, host, found, names->pid);
-	} else {
-		if (found == FOUND_OLD)
-			remove_files(output->path);
-		result = create_file(host, output->path);
-	}
-	if (result < 0)
-		output_fini(output, false);
+#define NAME_THE_ONE "output= must name the one that the dead host was writing"
+
+static int refuse(const struct output_file *file, int result, const char *why)
+{
+	output_say(file, RTL_LEVEL_ERROR, "%s", why);
 	return result;
 }
 
-/* Continuing. */
-
-int output_continue(struct output *output, const struct rtl_host *host, const char *pattern,
-		    const struct output_names *names, bool *empty)
+/* Whether its tables are those of this version of rtl. */
+static int compare(sqlite3 *db, const struct output_file *file)
 {
-	int result = name_output(output, host, pattern, names);
+	char version[64];
 
-	if (result != 0)
-		return result;
-	result = output_may_continue(host, output->path, empty);
-	if (result != 0)
-		output_fini(output, false);
+	read_meta(db, "schema", version, sizeof(version));
+	if (strcmp(version, SCHEMA_RTL_VERSION) == 0)
+		return 0;
+	output_say(file, RTL_LEVEL_ERROR,
+		   "was written by another version of rtl: recover to another file, or with that "
+		   "version; the version of rtl's tables is not " SCHEMA_RTL_VERSION " but %s",
+		   *version ? version : "none");
+	return RTL_EFORMAT;
+}
+
+static int look_further(sqlite3 *db, const struct output_file *file, bool *empty)
+{
+	static const char busy[] = "is still being written by another process; end that one first";
+	char value[1024];
+	int tables, ours;
+
+	if (count_tables(db, "rtl_meta", &tables, &ours))
+		return refuse(file, RTL_EBUSY, busy);
+	*empty = tables == 0;
+	if (tables == 0)
+		return 0;
+	if (tables < 0 || !ours)
+		return refuse(file, RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE);
+	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
+	if (output_writer_lives(value))
+		return refuse(file, RTL_EBUSY, busy);
+	return compare(db, file);
+}
+
+static int may_continue(const struct output_file *file, bool *empty)
+{
+	struct stat st;
+	sqlite3 *db;
+	int result;
+
+	*empty = true;
+	if (lstat(file->path, &st) != 0 && errno == ENOENT)
+		return refuse(file, RTL_ENOENT, "is not there; " NAME_THE_ONE);
+	if (lstat(file->path, &st) != 0 || !S_ISREG(st.st_mode))
+		return refuse(file, RTL_EFORMAT, "is no file; " NAME_THE_ONE);
+	if (st.st_size == 0)
+		return 0;
+	sqlite_open(file->path, LOOK_INTO, &db);
+	result = db ? look_further(db, file, empty) : RTL_ENOMEM;
+	sqlite3_close(db);
 	return result;
 }
 
-void output_release(struct output *output)
+int output_continue(struct output_file *file, const char *pattern, const struct output_names *names,
+		    bool *empty)
 {
-	if (output->lock_fd >= 0)
-		close(output->lock_fd);
-	output->lock_fd = -1;
-}
+	int result = find_output(file, pattern, names);
 
-void output_fini(struct output *output, bool remove)
-{
-	if (remove && output->path)
-		remove_files(output->path);
-	output_release(output);
-	free(output->path);
-	output->path = NULL;
+	if (result == 0)
+		result = may_continue(file, empty);
+	if (result != 0)
+		output_fini(file);
+	return result;
 }

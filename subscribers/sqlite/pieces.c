@@ -42,24 +42,6 @@ static void add_piece(struct sub *sub, const char *view, const char *table, char
 	sqlite3_free(piece);
 }
 
-static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
-					  const char *name)
-{
-	for (uint32_t i = 0; info && i < info->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(info, i);
-
-		if (field->kind == kind && (!name || strcmp(field->name, name) == 0))
-			return field;
-	}
-	return NULL;
-}
-
-static bool has_times(const struct rtl_type_info *info)
-{
-	return find_field(info, RTL_KIND_TIME, "begin_ns") &&
-	       find_field(info, RTL_KIND_TIME, "end_ns");
-}
-
 /* ---- a program's own streams ---- */
 
 /* What a region is called: as its tracepoint is, or by a string or text in it; `e`: an end may say it. */
@@ -70,8 +52,8 @@ static char *name_expression(const struct rtl_type_info *begin, const struct rtl
 
 	sqlite3_str_appendall(sql, "coalesce(nullif(t.label, 1)");
 	for (int i = 0; i < 2; i++) {
-		const struct rtl_field *string = find_field(both[i], RTL_KIND_STRING, NULL);
-		const struct rtl_field *text = find_field(both[i], RTL_KIND_TEXT, NULL);
+		const struct rtl_field *string = pairing_field(both[i], RTL_KIND_STRING, 0, NULL);
+		const struct rtl_field *text = pairing_field(both[i], RTL_KIND_TEXT, 0, NULL);
 
 		if (string)
 			sqlite3_str_appendf(sql, ", nullif(%s.\"%w_id\", 1)", i ? "e" : "b",
@@ -131,9 +113,9 @@ static void add_region(struct sub *sub, const struct rtl_stream_info *stream, in
 
 		if (type != begin && type != end)
 			continue;
-		if (type == end && has_times(end))
+		if (type == end && pairing_has_times(end))
 			add_whole(sub, number, k, end, view);
-		else if (begin && end && !has_times(end) &&
+		else if (begin && end && !pairing_has_times(end) &&
 			 store_view(sub, stream, type == begin ? end : begin, other, sizeof(other)))
 			add_pair(sub, number, k, begin, type == begin ? view : other, end,
 				 type == begin ? other : view);
@@ -176,8 +158,8 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 			     ? sqlite3_mprintf("coalesce(nullif(t.label, 1), %lld)", category)
 			     : sqlite3_mprintf("%lld", category);
 	const char *args = !is_call ? "b.text_id"
-			   : is_end && find_field(rtl_stream_find_type(stream, type), RTL_KIND_TEXT,
-						  "arguments")
+			   : is_end && pairing_field(rtl_stream_find_type(stream, type),
+						     RTL_KIND_TEXT, 0, "arguments")
 				   ? "b.arguments_id"
 				   : "1";
 	char other[256];

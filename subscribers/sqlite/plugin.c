@@ -100,15 +100,14 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 	struct writer *w = &sub->writer;
 	bool empty = true;
 	int result = sub->recovers
-			     ? output_continue(&sub->output, sub->host, sub->settings.output, names,
-					       &empty)
-			     : output_choose(&sub->output, sub->host, sub->settings.output, names);
+			     ? output_continue(&sub->output, sub->settings.output, names, &empty)
+			     : output_choose(&sub->output, sub->settings.output, names);
 
 	if (result != 0)
 		return result;
 	sub->continues = !empty;
 	result = writer_open(w, sub->host, sub->output.path);
-	if (result == 0 && output_check(&sub->output, sub->host)) {
+	if (result == 0 && output_check(&sub->output)) {
 		writer_close(w);
 		output_release(&sub->output);
 		return RTL_EIO;
@@ -154,8 +153,10 @@ static void plugin_destroy(void *instance)
 	run_fini(sub);
 	store_fini(sub);
 	/* a replay can be made again */
-	output_fini(&sub->output,
-		    sub->replays ? !sub->open || sub->writer.failed : !sub->open && !sub->recovers);
+	if (sub->output.path &&
+	    (sub->replays ? !sub->open || sub->writer.failed : !sub->open && !sub->recovers))
+		output_remove(&sub->output);
+	output_fini(&sub->output);
 	free(sub->settings.output);
 	free(sub);
 }
@@ -177,7 +178,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	if (!sub)
 		return RTL_ENOMEM;
 	sub->host = host;
-	sub->output.lock_fd = -1;
+	sub->output.host = host;
 	sub->recovers = host_is(host, "recover");
 	sub->replays = host_is(host, "replay");
 	result = take_settings(sub, settings);

@@ -86,7 +86,7 @@ struct stream {
 struct sub {
 	const struct rtl_host *host;
 	struct settings settings;
-	struct output output;
+	struct output_file output;
 	bool open;
 	bool begins; /* a thread makes the tables: see plugin.c */
 	bool begun;  /* the thread's result */

@@ -482,14 +482,10 @@ static void take_metadata(void *user, const struct rtl_event *const *events, siz
 static uint32_t find_field(const struct rtl_type_info *type, uint16_t kind, uint32_t size,
 			   const char *name)
 {
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(type, i);
-		if (field->kind == kind && field->size == size &&
-		    (uint64_t)field->offset + size <= type->payload_size &&
-		    (!name || !strcmp(field->name, name)))
-			return field->offset;
-	}
-	return NO_FIELD;
+	const struct rtl_field *field = pairing_field(type, kind, size, name);
+
+	return field && (uint64_t)field->offset + size <= type->payload_size ? field->offset
+									     : NO_FIELD;
 }
 
 static struct track *track_create(struct tracks *tracks, const struct rtl_stream_info *stream,

@@ -58,12 +58,12 @@ static struct rtl_hsa_dispatch make_dispatch(uint64_t i)
 	};
 }
 
-struct names {
+struct bench_names {
 	struct work_kernel kernels[KERNELS];
-	struct timeline_name *category, *keys[3];
+	struct name *category, *keys[3];
 };
 
-static void make_names(struct timeline *timeline, struct names *names)
+static void make_names(struct timeline *timeline, struct bench_names *names)
 {
 	char text[64];
 
@@ -78,8 +78,8 @@ static void make_names(struct timeline *timeline, struct names *names)
 	names->keys[2] = timeline_intern(timeline, "bytes");
 }
 
-static void write_short(struct work *work, struct timeline_track *track, const struct names *names,
-			uint64_t i)
+static void write_short(struct work *work, struct timeline_track *track,
+			const struct bench_names *names, uint64_t i)
 {
 	const struct rtl_hsa_dispatch d = make_dispatch(i);
 	struct timeline_slice slice = {
@@ -105,7 +105,7 @@ static double run_timeline(enum timeline_format format, bool kernels, uint64_t c
 {
 	struct timeline timeline = {0};
 	static struct work work;
-	static struct names names;
+	static struct bench_names names;
 	struct work_process *process;
 	struct timeline_track *track;
 	double begin;

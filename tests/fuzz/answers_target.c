@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sub sub = {0};
 
 	fake_curl_begin(data, size);
-	if (!names_init(&sub.names) || store_init(&sub.store, &server, &sub.names, "session") ||
+	if (store_init(&sub.store, &server, &sub.names, "session") ||
 	    !store_add(&sub.store, &table, "rtl_test_1"))
 		abort();
 	ask(&sub);

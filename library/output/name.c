@@ -24,17 +24,17 @@ struct text {
 
 static bool is_used(const void *entry)
 {
-	return *(struct timeline_name *const *)entry != NULL;
+	return *(struct name *const *)entry != NULL;
 }
 
 static uint64_t hash_of(const void *entry)
 {
-	return (*(struct timeline_name *const *)entry)->hash;
+	return (*(struct name *const *)entry)->hash;
 }
 
 static bool is_same(const void *entry, const void *key)
 {
-	const struct timeline_name *name = *(struct timeline_name *const *)entry;
+	const struct name *name = *(struct name *const *)entry;
 	const struct text *text = key;
 
 	return name->hash == text->hash && name->length == text->length &&
@@ -43,7 +43,7 @@ static bool is_same(const void *entry, const void *key)
 
 /* Pointers to names. */
 static const struct hash_kind kind = {
-	.bytes = sizeof(struct timeline_name *),
+	.bytes = sizeof(struct name *),
 	.initial = 256,
 	.is_used = is_used,
 	.hash = hash_of,
@@ -51,18 +51,17 @@ static const struct hash_kind kind = {
 };
 
 /* The text is clean. */
-static struct timeline_name *make(const struct text *text, uint32_t number)
+static struct name *make(const struct text *text, uint32_t number)
 {
 	const size_t length = text->length;
 	const size_t json_max = JSON_ESCAPED_MAX * length + 2 + NAME_BLOCK;
-	struct timeline_name *name = malloc(sizeof(*name) + length + NAME_BLOCK + json_max);
+	struct name *name = malloc(sizeof(*name) + length + NAME_BLOCK + json_max);
 	char *json, *end;
 
 	if (!name)
 		return NULL;
 	json = name->text + length + NAME_BLOCK;
-	*name = (struct timeline_name){
-		.hash = text->hash, .number = number, .length = (uint32_t)length};
+	*name = (struct name){.hash = text->hash, .number = number, .length = (uint32_t)length};
 	memcpy(name->text, text->text, length);
 	memset(name->text + length, 0, NAME_BLOCK);
 	json[0] = '"';
@@ -74,25 +73,41 @@ static struct timeline_name *make(const struct text *text, uint32_t number)
 	return name;
 }
 
-static struct timeline_name *find_or_add(struct timeline_names *names, const struct text *text)
+/* Sees to it that the list has room for one more. */
+static bool make_room(struct names *names)
 {
-	struct timeline_name **place = hash_find(&names->hash, &kind, text->hash, text), *name;
+	const uint32_t room = names->room ? 2 * names->room : 256;
+	struct name **list;
+
+	if (names->hash.count < names->room)
+		return true;
+	list = reallocarray(names->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	names->list = list;
+	names->room = room;
+	return true;
+}
+
+static struct name *find_or_add(struct names *names, const struct text *text)
+{
+	struct name **place = hash_find(&names->hash, &kind, text->hash, text), *name;
 
 	if (place)
 		return *place;
-	name = make(text, (uint32_t)names->hash.count + 1);
+	name = make_room(names) ? make(text, (uint32_t)names->hash.count + 1) : NULL;
 	place = name ? hash_add(&names->hash, &kind, text->hash, text) : NULL;
 	if (!place) {
 		free(name);
 		return NULL;
 	}
-	return *place = name;
+	return *place = names->list[name->number - 1] = name;
 }
 
-struct timeline_name *timeline_name(struct timeline_names *names, const char *text, size_t length)
+struct name *names_of(struct names *names, const char *text, size_t length)
 {
 	char some[1024], *clean = 3 * length <= sizeof(some) ? some : malloc(3 * length);
-	struct timeline_name *name;
+	struct name *name;
 
 	if (!clean)
 		return NULL;
@@ -103,9 +118,10 @@ struct timeline_name *timeline_name(struct timeline_names *names, const char *te
 	return name;
 }
 
-void timeline_names_fini(struct timeline_names *names)
+void names_fini(struct names *names)
 {
-	for (size_t i = 0; i < names->hash.capacity; i++)
-		free(*(struct timeline_name **)hash_at(&names->hash, &kind, i));
+	for (size_t i = 0; i < names->hash.count; i++)
+		free(names->list[i]);
+	free(names->list);
 	hash_fini(&names->hash);
 }

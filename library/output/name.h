@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * name.h: names that come again and again (kernels, functions, keys of values): made valid UTF-8
- * and escaped once. One thread.
+ * name.h: texts that come again and again (kernels, functions, keys of values): made valid UTF-8
+ * and escaped once, and numbered. One thread.
  */
-#ifndef RTL_TIMELINE_NAME_H
-#define RTL_TIMELINE_NAME_H
+#ifndef RTL_OUTPUT_NAMES_H
+#define RTL_OUTPUT_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 /** Texts are copied in blocks of this size: behind each one there is room for a whole block. */
 #define NAME_BLOCK 32u
 
-struct timeline_name {
+struct name {
 	uint64_t hash;
 	uint32_t number; /**< from 1 */
 	uint32_t length, json_length;
@@ -25,13 +25,15 @@ struct timeline_name {
 };
 
 /** All zeros is an empty table. */
-struct timeline_names {
+struct names {
 	struct hash hash;
+	struct name **list; /**< in the order of their numbers */
+	uint32_t room;
 };
 
 /** The name for a text of any bytes; it lives as long as the table. NULL: out of memory. */
-struct timeline_name *timeline_name(struct timeline_names *names, const char *text, size_t length);
-void timeline_names_fini(struct timeline_names *names);
+struct name *names_of(struct names *names, const char *text, size_t length);
+void names_fini(struct names *names);
 
 /** Writes a text as valid UTF-8 (at most 3 bytes for each); returns the end. */
 char *name_clean(char *to, const char *text, size_t length);
