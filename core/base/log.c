@@ -120,11 +120,25 @@ static int log_place(void)
 	return STDERR_FILENO;
 }
 
+/* Where a text in UTF-8 that was cut off at `at` ends with a whole character. */
+static char *end_of_character(const char *begin, char *at)
+{
+	int n = 0, wanted;
+	uint8_t lead;
+
+	while (n < 3 && at - n > begin && ((uint8_t)at[-1 - n] & 0xc0) == 0x80)
+		n++;
+	lead = at - n > begin ? (uint8_t)at[-1 - n] : 0;
+	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	return wanted > n ? at - n - 1 : at;
+}
+
 /* Writes a text so that it stays on its line: control characters as escapes. What does not fit is
- * cut, and that is shown. Returns the end. */
+ * cut between characters, and that is shown. Returns the end. */
 static char *write_text(char *at, const char *end, const char *text, bool cut)
 {
 	static const char names[] = "abtnvfr"; /* of 7 to 13 */
+	const char *begin = at;
 
 	end -= sizeof(CUT_MARK) - 1;
 	for (; *text; text++) {
@@ -141,7 +155,9 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 		}
 		at = stpcpy(at, escape);
 	}
-	return cut ? stpcpy(at, CUT_MARK) : at;
+	if (!cut)
+		return at;
+	return stpcpy(end_of_character(begin, at), CUT_MARK);
 }
 
 static void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)

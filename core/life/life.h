@@ -56,8 +56,8 @@ bool consumer_gets_ahead(struct patience *patience);
 /* In a child: it is not here. */
 void consumer_forget(void);
 
-/* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the folder of a page
- * in which they write whether it records (format/session_page.h). Without it, it does.
+/* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the
+ * folder of a page in which they write whether it records (format/session_page.h). Without it, it does.
  *
  * Threads: pause_join and pause_leave under the start lock, pause_is_on the consumer's. */
 
@@ -87,8 +87,8 @@ bool termination_requested(void);
 /* The outputs are complete. */
 void termination_done(void);
 
-/* ---- the last thread (consumer.c): the end of a program whose threads have all ended, main's by pthread_exit: the bus's thread would
- * keep the process alive. */
+/* ---- the last thread (consumer.c): the end of a program whose threads have all ended, main's by pthread_exit:
+ * the bus's thread would keep the process alive. */
 
 /* Now and then looks whether the process should end, and ends it. By the
  * bus's thread, before each nap. */

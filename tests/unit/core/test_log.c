@@ -73,10 +73,11 @@ static void check_units(const char *unit, size_t shown, size_t count)
 	}
 }
 
-/* As long as there is room nothing is cut; from then on that is shown, and no escape is torn. */
+/* As long as there is room nothing is cut; from then on that is shown, and no character is torn. */
 TEST(test_line__too_long__cut_and_marked)
 {
-	static const char *const units[] = {"a", "\n"};
+	static const char *const units[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+					    "\n"};
 
 	for (size_t u = 0; u < sizeof(units) / sizeof(*units); u++) {
 		size_t step = strlen(units[u]), shown = *units[u] == '\n' ? 2 : step;
