@@ -7,6 +7,7 @@ RTL_TEST_RUNNER runs a command there. RTL_TEST_BUILD is installed; its program i
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -98,7 +99,7 @@ class SelftestCase(Case):
         # what nobody else is to know
         text = json.dumps(report)
         for private in (os.uname().nodename, self.tmp, self.prefix):
-            self.assertNotIn(private, text)
+            self.assertNotRegex(text, r"(?<![\w-])%s(?![\w-])" % re.escape(private))
 
 
 class Nothing(SelftestCase):
@@ -178,8 +179,9 @@ class Softgpu(SelftestCase):
 
     def test_what_is_not_recorded_as_it_was__differs(self):
         self.wrap("""
-[ "$LD_PRELOAD" ] && case $1 in
-copies) unset LD_PRELOAD ;;
+case $LD_PRELOAD in *librtl_*) traced=1 ;; *) traced= ;; esac
+[ "$traced" ] && case $1 in
+copies) LD_PRELOAD=$(echo "$LD_PRELOAD" | tr ' :' '\\n\\n' | grep softgpu) ;;
 threads) unset HSA_TOOLS_LIB ;;
 graph) $real "$@" >/dev/null ;;
 killed) $real "$@"; exit 0 ;;

@@ -14,6 +14,7 @@ def main():
         for line in file:
             kind, _, rest = line.rstrip("\n").partition(" ")
             said[kind].append(rest.replace("(empty)", ""))
+    said["started"].append("recording paused")  # roctxProfilerPause ... Resume, once
     rows = db.execute("SELECT is_range, level, name, instance, parent, tid, end_tid, duration_ns, begin_ns"
                       " FROM rtl_markers WHERE NOT unfinished").fetchall()
     unfinished = db.execute("SELECT name, end_tid, duration_ns FROM rtl_markers"
