@@ -9,7 +9,7 @@
 
 #include "clock.h"
 #include "host.h"
-#include "selection.h"
+#include "selected.h"
 
 #define WANT_BITS (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
 
