@@ -15,7 +15,7 @@
 
 #include <rtl/subscriber.h>
 
-#include "selection.h"
+#include "selected.h"
 #include "source.h"
 #include "table.h"
 #include "thread.h"

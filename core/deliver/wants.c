@@ -10,7 +10,7 @@
 
 #include "clock.h"
 #include "host.h"
-#include "selection.h"
+#include "selected.h"
 
 #define PAUSES_MOST (1u << 20) /* bytes of text */
 #define WANT_BITS   (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)

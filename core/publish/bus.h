@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "compiler.h"
-#include "selection.h"
+#include "selected.h"
 #include "spool_writer.h"
 
 enum bus_state {

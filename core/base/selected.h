@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the user has selected: streams, by a list as RTL_STREAMS is one: patterns (fnmatch) separated by ':' or
  * ','; and the periods in which things are recorded. No state, any thread. */
-#ifndef RTL_CORE_SELECTION_H
-#define RTL_CORE_SELECTION_H
+#ifndef RTL_CORE_SELECTED_H
+#define RTL_CORE_SELECTED_H
 
 #include <stdbool.h>
 #include <stdint.h>

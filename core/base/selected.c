@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "selection.h"
+#include "selected.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

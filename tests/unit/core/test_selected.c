@@ -5,7 +5,7 @@
 
 #include <rtl/stream.h>
 
-#include "selection.h"
+#include "selected.h"
 #include "unit.h"
 
 TEST(test_selects__patterns__the_last_that_matches_counts)
