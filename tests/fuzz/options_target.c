@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../cli/collect/selection.h"
 #include "cli_run.h"
 #include "fuzz.h"
 #include "output_name.h"
 #include "pattern.h"
 #include "scratch.h"
+#include "selection.h"
 
 #define WORDS_MOST 32
 
