@@ -77,10 +77,9 @@ class Refused(Case):
         return trace
 
     def test_profilers_of_another_layout(self):
-        for library, said in (("a", "layout A"), ("b", "layout B"), ("c", "layout C"),
-                              ("early", "early form of layout D")):
+        for library in ("a", "b", "c", "early"):
             with self.subTest(library):
-                trace = self.said_once(said, preload=double(f"hip_double_{library}"))
+                trace = self.said_once("development version", preload=double(f"hip_double_{library}"))
                 self.assertEqual(trace.dispatches(), [])
 
     def test_profilers_with_faults(self):
