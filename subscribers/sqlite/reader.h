@@ -68,6 +68,8 @@ struct reader {
 	char *path;
 	sqlite3 *db;
 	sqlite3_stmt *string, *args, *tracepoint; /* questions that are asked again */
+	int64_t args_id; /* what the row of `args` answered last */
+	bool args_found;
 	int error;                                /* the first, after its line */
 	struct arena memory;                      /* what lives as long as the reader */
 

@@ -98,19 +98,19 @@ static const void *find(const struct id_rows *rows, int64_t id)
 
 /* ---- values: each is put where it belongs; false: it is none that could be there */
 
-static bool put_blob(sqlite3_stmt *row, const struct column *c, uint8_t *to)
+static bool put_blob(sqlite3_value *value, const struct column *c, uint8_t *to)
 {
-	const void *bytes = sqlite3_column_blob(row, c->cell);
-	const bool good = bytes && (uint32_t)sqlite3_column_bytes(row, c->cell) == c->size;
+	const void *bytes = sqlite3_value_blob(value);
+	const bool good = bytes && (uint32_t)sqlite3_value_bytes(value) == c->size;
 
 	if (good)
 		memcpy(to, bytes, c->size);
 	return good;
 }
 
-static bool put_real(sqlite3_stmt *row, const struct column *c, uint8_t *to)
+static bool put_real(sqlite3_value *value, const struct column *c, uint8_t *to)
 {
-	const double wide = sqlite3_column_double(row, c->cell);
+	const double wide = sqlite3_value_double(value);
 	const float narrow = (float)wide;
 
 	memcpy(to, c->size == sizeof(wide) ? (const void *)&wide : (const void *)&narrow, c->size);
@@ -120,14 +120,16 @@ static bool put_real(sqlite3_stmt *row, const struct column *c, uint8_t *to)
 static bool put(sqlite3_stmt *row, const struct column *c, const struct rtl_event *event,
 		uint8_t *payload)
 {
+	/* one look at the row for type and value; nobody else uses its connection */
+	sqlite3_value *value = sqlite3_column_value(row, c->cell);
 	uint8_t *to = payload + c->offset;
 	uint64_t number = 0;
 
-	switch (sqlite3_column_type(row, c->cell)) {
+	switch (sqlite3_value_type(value)) {
 	case SQLITE_BLOB:
-		return (c->how == PLAN_BYTES || c->how == PLAN_FLOAT) && put_blob(row, c, to);
+		return (c->how == PLAN_BYTES || c->how == PLAN_FLOAT) && put_blob(value, c, to);
 	case SQLITE_FLOAT:
-		return c->how == PLAN_FLOAT && put_real(row, c, to);
+		return c->how == PLAN_FLOAT && put_real(value, c, to);
 	case SQLITE_NULL:
 		if (c->how == PLAN_WORD && !c->group)
 			number = event->correlation;
@@ -137,7 +139,7 @@ static bool put(sqlite3_stmt *row, const struct column *c, const struct rtl_even
 	case SQLITE_INTEGER:
 		if (c->how == PLAN_FLOAT || c->how == PLAN_BYTES)
 			return false;
-		number = (uint64_t)sqlite3_column_int64(row, c->cell) +
+		number = (uint64_t)sqlite3_value_int64(value) +
 			 (c->how == PLAN_TIME ? event->time_ns : 0);
 		break;
 	default:
@@ -194,20 +196,19 @@ static bool put_bytes(const uint8_t *bytes, uint32_t size, const struct column *
 static bool put_args(struct reader *r, sqlite3_stmt *row, const struct column *c,
 		     struct rtl_event *event, uint8_t *payload)
 {
-	bool good;
+	const int64_t id = sqlite3_column_int64(row, c->cell);
 
 	if (sqlite3_column_type(row, c->cell) == SQLITE_NULL)
 		return true;
-	good = reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
-			   sqlite3_column_int64(row, c->cell), 0);
-	if (good) {
-		const uint8_t *bytes = sqlite3_column_blob(r->args, 0);
-
-		good = put_bytes(bytes, (uint32_t)sqlite3_column_bytes(r->args, 0), c, event,
-				 payload);
+	if (!r->args || id != r->args_id) { /* else its row is the statement's still */
+		sqlite3_reset(r->args);
+		r->args_found = reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
+					    id, 0);
+		r->args_id = id;
 	}
-	sqlite3_reset(r->args);
-	return good;
+	return r->args_found &&
+	       put_bytes(sqlite3_column_blob(r->args, 0),
+			 (uint32_t)sqlite3_column_bytes(r->args, 0), c, event, payload);
 }
 
 /* The id of a string stands where the field is. */
