@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""lint_docs.py: what is wrong with the *.md files: links that lead nowhere, words that must not come back. Status 1 if anything is."""
+"""Reports what is wrong with the *.md files: links that lead nowhere, words that must not come back.
+
+Status 1 if anything is.
+"""
 import pathlib
 import re
 import sys
@@ -8,7 +11,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 # They read like a translation; write what happens, subject first.
 WORDS = ["makes no sense", "heeded", "heeds", "a line says so", "says so in a line", "which a line says", "learnt from",
-         "without a rest", "has to do with", "one is told", "no word unless", "with lines"]
+         "without a rest", "has to do with", "one is told", "no word unless"]
 LINK = re.compile(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 
 
