@@ -5,8 +5,9 @@
 
 # Guides and examples; man pages are the command's.
 set(RTL_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/rtl)
-file(GLOB guides CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.png)
-install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
+file(GLOB guides CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.png
+  ${PROJECT_SOURCE_DIR}/docs/*.csv)
+install(FILES ${guides} ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples ${PROJECT_SOURCE_DIR}/docs/guides
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)

@@ -8,8 +8,8 @@
  *     socat UNIX-LISTEN:/tmp/events - &
  *     rtl trace -s './libforward_sub.so?stream=rtl.hsa&type=task_*&to=/tmp/events' ./app
  *
- * A listener that is slow makes rtl wait, and then the program's buffers grow. One that has gone, or
- * reads nothing for ten seconds, ends the instance with a line that says so, and nothing else.
+ * A slow listener makes rtl wait, and the program's buffers grow. If it is gone, or reads nothing for ten
+ * seconds, only this instance ends, with a message.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -62,7 +62,7 @@ static void write_number(FILE *out, double number)
 		fputs("null", out);
 }
 
-/* JSON has no more kinds than these; what is of another is null. */
+/* Kinds that JSON does not have become null. */
 static void write_field(struct forward *f, const struct rtl_event *e, const struct rtl_field *field)
 {
 	union {
@@ -94,7 +94,7 @@ static void write_field(struct forward *f, const struct rtl_event *e, const stru
 		string = f->host->string(f->host, e->process, v.n);
 		write_string(f->lines, string ? string : "", string ? strlen(string) : 0);
 		break;
-	case RTL_KIND_TEXT: /* the host has looked that it lies in the payload */
+	case RTL_KIND_TEXT: /* the host has checked that it lies in the payload */
 		write_string(f->lines, (const char *)e->payload + v.text.offset, v.text.length);
 		break;
 	default:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A source that reads the kernels in rocprofv3's CSV (NAME_kernel_trace.csv): any subscriber then runs
- * over them. Start your own from it:
+/* A source that reads the kernels in rocprofv3's CSV (NAME_kernel_trace.csv) for any subscriber. Start your
+ * own from it:
  *     cc -shared -fPIC kernels_src.c -o libkernels_src.so $(pkg-config --cflags rtl)
  *     RTL_PLUGIN_PATH=. rtl replay run_kernel_trace.csv -s libstats_sub.so */
 #define _GNU_SOURCE
@@ -39,7 +39,7 @@ struct reader {
 	size_t name_count;
 };
 
-/* Reads a line and cuts it into cells; how many there are, 0 at the end. */
+/* Reads a line and splits it into cells; returns their number, 0 at the end. */
 static int next_line(struct reader *r)
 {
 	int count = 0;

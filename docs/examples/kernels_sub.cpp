@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A subscriber in C++ (11 and later): the kernels of each process by the time that they took.
+// A subscriber in C++ (11 and later): the kernels of each process, longest total time first.
 //     c++ -std=c++11 -shared -fPIC kernels_sub.cpp -o libkernels_sub.so $(pkg-config --cflags rtl)
 //     rtl trace -s ./libkernels_sub.so ./app
 #include <rtl/events.h>

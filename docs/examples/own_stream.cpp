@@ -36,7 +36,7 @@ const rtl_type_info types[] = {
 };
 const rtl_stream_info info = RTL_STREAM_INFO("example.packer", 1, 0, types, "blocks that are packed");
 
-// The stream; where it cannot be registered the program runs on, untraced.
+// The stream. If it cannot be registered, the program runs on, untraced.
 rtl_stream *packer()
 {
 	static rtl_stream *stream = [] {
@@ -47,7 +47,7 @@ rtl_stream *packer()
 	return stream;
 }
 
-// Begin and end of a block, also where an exception passes.
+// Begin and end of a block, also if an exception passes.
 class packing
 {
       public:

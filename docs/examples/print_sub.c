@@ -7,7 +7,7 @@
 #include <rtl/subscriber.h>
 #include <stdio.h>
 
-/* A text stands elsewhere in the payload; it comes from another process: check where. */
+/* A text is elsewhere in the payload. It comes from another process, so check its bounds. */
 static void print_text(const struct rtl_event *e, struct rtl_text text)
 {
 	if (text.offset <= e->payload_size && text.length <= e->payload_size - text.offset)

@@ -8,7 +8,7 @@
  *     curl http://127.0.0.1:9464/metrics
  *
  * Only this machine can connect: to a port of 127.0.0.1, or to a Unix socket if there is a slash in
- * listen=. In the process (RTL_SUBSCRIBERS) each process needs an address of its own.
+ * listen=. With RTL_SUBSCRIBERS each process needs an address of its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -84,7 +84,7 @@ static void send_all(int to, const char *text, size_t size)
 		text += n;
 }
 
-/* Whatever is asked for, the answer is the counts. A client has a second to ask and to read. */
+/* Any request is answered with the counts. A client has a second to ask and to read. */
 static void answer(struct prometheus *p, int client)
 {
 	struct timeval second = {.tv_sec = 1};

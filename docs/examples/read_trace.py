@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-What a trace says, in numbers: the slowest kernels, the calls that launched most of them, and what was lost.
+Prints the slowest kernels of a trace, the calls that launched most of them, and what was lost.
 
     rtl trace -o run.db ./app
     python3 read_trace.py run.db

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library that may be traced and does not require rtl: it loads and runs where there is none.
+ * A library that may be traced and does not require rtl: it loads and runs without it.
  *
  *     cc -O2 -shared -fPIC stub_library.c -o libmatrix.so $(pkg-config --cflags rtl)
  *
- * Programs that use it are traced as any other: RTL_SUBSCRIBERS=... ./app, or rtl trace ./app,
- * where the loader finds librtl.so.0. docs/publishers.md says when it looks for it.
+ * Trace programs that use it like any other: RTL_SUBSCRIBERS=... ./app, or rtl trace ./app. The loader must
+ * find librtl.so.0; docs/publishers.md explains when it looks.
  */
 #include <pthread.h>
 #include <rtl/stub.h>

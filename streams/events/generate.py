@@ -7,8 +7,6 @@
                                                          structs and constants
                           FOLDER/events/FILE.c, FOLDER/events/events.h
                                                          what the streams say of themselves
-  generate.py           writes docs/streams.md, the page of streams, fields and columns, which is committed
-  generate.py --check   writes nothing; exits with 1 if that page is not as it should be
 
 A description (keys that have a default may be left out):
 
@@ -47,7 +45,6 @@ except ImportError:
         sys.exit("generate.py: this needs Python 3.11, or the module tomli for an older one")
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOP = HERE.parent.parent
 
 # kind: (C type, bytes, RTL_KIND_...)
 KINDS = {
@@ -382,37 +379,6 @@ stream that version_major is the one here and payload_size of the type at least 
     return out + "\n#endif\n"
 
 
-# ---- ClickHouse
-
-# ---- docs
-
-def page(descriptions):
-    out = ["# Streams", "",
-           "What rtl's interceptors publish, for ROCm and for XPTI, and librtl itself. This page is made from the descriptions in "
-           "`streams/events`; `rtl list-streams` prints the same of the version that is installed, "
-           "and of a program's own streams.", "",
-           "Times are ns of the HSA system clock (CLOCK_BOOTTIME on ROCm 5.4 and later). A string is "
-           "an id that the host turns into text; a uid names a tracepoint.", ""]
-    for description in descriptions:
-        for stream in description.streams:
-            major, minor = stream["version"]
-            out += [f"## {stream['name']}", "", f"{stream['description']}. Version {major}.{minor}; "
-                    f"structs in `<rtl/events/{description.name}.h>`.", ""]
-            out += ["| type | payload | when |", "|---|---|---|"]
-            out += [f"| {t['name']} | `struct {t['payload']}` | {t['description']} |"
-                    for t in stream["type"]]
-            out.append("")
-            for name in dict.fromkeys(t["payload"] for t in stream["type"]):
-                payload = description.payloads[name]
-                out += [f"### struct {name}", "", " ".join(payload.doc.split()), ""]
-                out += ["| field | kind | unit | what |", "|---|---|---|---|"]
-                for _, field in described(payload):
-                    out.append(f"| {field.name} | {field.kind} | {field.unit} | "
-                               f"{field_doc(description.enums, field)} |")
-                out.append("")
-    return "\n".join(out).rstrip("\n") + "\n"
-
-
 def read():
     return sorted((Description(path) for path in sorted(HERE.glob("*.toml"))),
                   key=lambda description: description.order)
@@ -429,27 +395,21 @@ def sources(descriptions):
 
 
 def main(arguments):
-    check = arguments == ["--check"]
-    if len(arguments) > 1 or (arguments and not check and arguments[0].startswith("-")):
-        print("generate.py: it takes nothing, a folder or --check", file=sys.stderr)
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print("usage: generate.py FOLDER", file=sys.stderr)
         return 2
-    folder = pathlib.Path(arguments[0]) if arguments and not check else TOP
+    folder = pathlib.Path(arguments[0])
     try:
-        descriptions = read()
-        made = {"docs/streams.md": page(descriptions)} if folder is TOP else sources(descriptions)
+        made = sources(read())
     except Wrong as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
-    changed = {folder / name: text for name, text in made.items()
-               if not (folder / name).exists() or (folder / name).read_text() != text}
-    for path, text in changed.items():
-        if not check:
+    for name, text in made.items():
+        path = folder / name
+        if not path.exists() or path.read_text() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        if folder is TOP:
-            print(f"{path.relative_to(TOP)}: "
-                  f"{'is not what the descriptions make: run streams/events/generate.py' if check else 'written'}")
-    return 1 if check and changed else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes functions.def, the table of HIP's functions, and its documentation from the headers of one
-or more HIP versions.
+"""Makes functions.def, the table of HIP's functions, from the headers of one or more HIP versions.
 
-    generate.py -o functions.def -d hip-functions.md HEADERS:LIBRARY[:LIBRARY...] ...
+    generate.py -o functions.def HEADERS:LIBRARY[:LIBRARY...] ...
 
 HEADERS is the folder that has hip/hip_runtime_api.h, LIBRARY a libamdhip64.so or libhiprtc.so of
 that version: a function is in the table if a header declares it and a library exports it. Later
@@ -459,36 +458,9 @@ def write(path, table, enums, versions):
             out.write("HIP_EXCLUDED(\"%s\",\n\t\"%s\")\n" % (symbol, EXCLUDED[symbol]))
 
 
-DOCS_HEAD = """# The functions of HIP that rtl intercepts
-
-Made by `streams/hip/generate.py` from the headers of HIP %s and the symbols of their libraries,
-as is the interceptor's table. How they are intercepted: [hip.md](hip.md).
-
-%d functions, of which %s.
-
-| function | category | HIP |
-|---|---|---|
-"""
-
-
-def write_docs(path, table, versions):
-    counts = ", ".join("%d are in HIP %s" % (sum(v in f.versions for f in table.values()), v)
-                       for v in versions)
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(DOCS_HEAD % (" and ".join(versions), len(table), counts))
-        for function in sorted(table.values(), key=lambda f: (f.name, f.symbol)):
-            out.write("| `%s`%s | %s | %s |\n" % (
-                function.name, "" if function.symbol == function.name else " (C++)",
-                function.category, ", ".join(dict.fromkeys(function.versions))))
-        out.write("\n## Not intercepted\n\n| function | why |\n|---|---|\n")
-        for symbol in sorted(EXCLUDED):
-            out.write("| `%s` | %s |\n" % (symbol, EXCLUDED[symbol]))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("-o", "--output", required=True)
-    parser.add_argument("-d", "--docs", required=True)
     parser.add_argument("versions", nargs="+", metavar="HEADERS:LIBRARY...")
     args = parser.parse_args()
     table, enums, missing, versions = {}, {}, {}, []
@@ -503,7 +475,6 @@ def main():
             if version not in versions:
                 versions.append(version)
     write(args.output, table, enums, versions)
-    write_docs(args.docs, table, versions)
 
 
 if __name__ == "__main__":

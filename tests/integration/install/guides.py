@@ -103,15 +103,6 @@ class Guides(Pages):
         self.assertEqual(out.count("saxpy: 10 steps"), 2 + 2 + 5 + 1, out)
         self.exists("all.db", "run-0.db", "run-1.db", "run.db", "server.db", "unit.db")
 
-    def test_links_lead_somewhere(self):
-        for pattern in ("*.md", "docs/*.md", "docs/guides/*.md"):
-            for path in glob.glob(os.path.join(TOP, pattern)):
-                with open(path, encoding="utf-8") as file:
-                    links = re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", file.read())
-                for link in links:
-                    where = os.path.join(os.path.dirname(path), link)
-                    self.assertTrue(os.path.exists(where), f"{os.path.basename(path)}: {link}")
-
     def test_others_have_no_commands(self):
         """A page with commands needs a test above."""
         run = {name[len("test_"):].replace("_", "-") for name in dir(self)

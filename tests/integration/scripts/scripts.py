@@ -178,6 +178,7 @@ class Lint(Case):
 
     def setUp(self):
         super().setUp()
+        shutil.copy(os.path.join(SCRIPTS, "lint_docs.py"), self.path("scripts"))
         for name in ("core/a.c", "core/a.h", "cli/b.c", "tests/c.hip", "docs/examples/d.c"):
             self.write(name, "")
         for folder in ("include", "library", "streams", "subscribers"):
@@ -193,6 +194,16 @@ class Lint(Case):
         formatted = re.findall(r"(?m)^clang-format .* (\w\S+) (\S+) (\S+) (\S+)$", self.log())
         self.assertEqual(formatted, [("cli/b.c", "core/a.c", "core/a.h", "tests/c.hip")])
         self.assertRegex(self.log(), r"(?m)^clang-tidy .* cli/b.c core/a.c$")
+
+    def test_page_with_faults__each_named(self):
+        self.write("docs/good.md", "# Good page: `a`\n\n[here](#good-page-a) [there](../docs/good.md#good-page-a)\n")
+        self.assertEqual(self.run_script("docs").returncode, 0)
+        self.write("docs/bad.md", "# Bad\n[gone](none.md) [place](good.md#none)\nThat makes no sense.\n\n    That makes no sense\n")
+        done = self.run_script("docs")
+        self.assertEqual((done.returncode, done.stdout.splitlines()), (1, [
+            "docs/bad.md:2: there is no none.md", "docs/bad.md:2: good.md has no heading #none",
+            'docs/bad.md:3: "makes no sense": write it in plain English']))
+        self.assertEqual(self.run_script().returncode, 1)
 
     def test_not_formatted__said_with_what_to_do(self):
         done = self.run_script(fail="clang-format")

@@ -31,7 +31,7 @@ class Ends(Case):
                     ("segv", "nosync", -11)):
                 with self.subTest(f"{way} {end} {sync}"):
                     trace = self.trace(way, "exit_ways", end, 300, sync, 3, status=status)
-                    # Reports may come late, so there is no least number, even of "sync" (docs/sources.md).
+                    # Reports may come late, so there is no least number, even of "sync" (docs/what-is-recorded.md).
                     self.check_dispatches(trace, cut=True)
 
     def test_children(self):
