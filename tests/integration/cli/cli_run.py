@@ -247,7 +247,7 @@ class Run(Case):
                      "ThreadSanitizer writes a file of its own before main")
     def test_files_may_not_grow(self):
         """rtl says what it cannot write; the command runs, and gets its signal."""
-        for blocks, status in ((0, 1), (1000, 0)):
+        for blocks, status in ((0, 1), (8000, 0)):
             done = subprocess.run(["bash", "-c", 'ulimit -f $1; "$0" trace -q -o run.db true', RTL,
                                    str(blocks)], cwd=self.folder, env=self.environment(),
                                   capture_output=True, text=True, check=False)
