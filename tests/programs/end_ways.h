@@ -2,15 +2,13 @@
 /*
  * end_ways.h: ways in which a process ends, none of them by exit().
  *
- * abort, kill, _exit, _Exit, quick_exit; execv, execve, execvp, execvpe, execl, execlp, execle,
- * fexecve, execveat, of true(1); vfork_exec, whose child of vfork executes a program that is not
+ * abort, kill, _exit, _Exit, quick_exit; vfork_exec, whose child of vfork executes a program that is not
  * there, and ends by _exit, before the process itself does; handler, which is abort with a handler
  * that ends by _exit; spawn, by _exit behind a posix_spawn. Include check.h before.
  */
 #ifndef END_WAYS_H
 #define END_WAYS_H
 
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -48,33 +46,6 @@ static void spawn(void)
 	CHECK(waitpid(child, &status, 0) == child && !status);
 }
 
-static void execute(const char *way)
-{
-	char *const argv[] = {(char *)"true", NULL};
-	char *const end = NULL;
-	const int file = open("/bin/true", O_RDONLY | O_CLOEXEC);
-
-	if (!strcmp(way, "execv"))
-		execv("/bin/true", argv);
-	else if (!strcmp(way, "execve"))
-		execve("/bin/true", argv, environ);
-	else if (!strcmp(way, "execvp"))
-		execvp("true", argv);
-	else if (!strcmp(way, "execvpe"))
-		execvpe("true", argv, environ);
-	else if (!strcmp(way, "execl"))
-		execl("/bin/true", "true", end);
-	else if (!strcmp(way, "execlp"))
-		execlp("true", "true", end);
-	else if (!strcmp(way, "execle"))
-		execle("/bin/true", "true", end, environ);
-	else if (!strcmp(way, "fexecve"))
-		fexecve(file, argv, environ);
-	else if (!strcmp(way, "execveat"))
-		execveat(file, "", argv, environ, AT_EMPTY_PATH);
-	fail("cannot execute: %s", way);
-}
-
 CHECK_USED static void end_process(const char *way)
 {
 	if (!strcmp(way, "handler"))
@@ -93,7 +64,7 @@ CHECK_USED static void end_process(const char *way)
 		_Exit(0);
 	if (!strcmp(way, "quick_exit"))
 		quick_exit(0);
-	execute(way);
+	fail("unknown way to end: %s", way);
 }
 
 /* In the parent, which waits for it. */

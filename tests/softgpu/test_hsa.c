@@ -3,21 +3,14 @@
  * test_hsa [NAME]: the software GPU seen by a program that uses HSA. CTest runs each test in
  * a process of its own, since the GPU's configuration is read once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "hsa_fixture.h"
+#include "unit.h"
 
 #define WAIT_S     300u
 #define DISPATCHES 200u
@@ -25,18 +18,20 @@
 
 static char log_path[] = "/tmp/softgpu-test-XXXXXX";
 
-static int setup(void **state __attribute__((unused)))
+static int setup(void **state)
 {
 	int fd = mkstemp(log_path);
 
+	(void)state;
 	if (fd < 0)
 		return -1;
 	close(fd);
 	return setenv("SOFTGPU_LOG", log_path, 1);
 }
 
-static int teardown(void **state __attribute__((unused)))
+static int teardown(void **state)
 {
+	(void)state;
 	unlink(log_path);
 	return 0;
 }
@@ -54,7 +49,7 @@ static uint64_t now_ns(void)
 	return now;
 }
 
-static void agents__one_gpu__is_enumerated(void **state __attribute__((unused)))
+TEST(agents__one_gpu__is_enumerated)
 {
 	struct fixture f;
 
@@ -63,7 +58,7 @@ static void agents__one_gpu__is_enumerated(void **state __attribute__((unused)))
 	fixture_close();
 }
 
-static void agents__eight_gpus__are_enumerated(void **state __attribute__((unused)))
+TEST(agents__eight_gpus__are_enumerated)
 {
 	struct fixture f;
 	uint32_t node, seen = 0;
@@ -125,13 +120,13 @@ static void check_times(uint64_t kernel_ns, uint64_t tick_ns)
 	fixture_close();
 }
 
-static void dispatch__default_clock__times_agree_with_log(void **state __attribute__((unused)))
+TEST(dispatch__default_clock__times_agree_with_log)
 {
 	setenv("SOFTGPU_KERNEL_NS", "5000", 1);
 	check_times(5000, 10);
 }
 
-static void dispatch__odd_clock__times_agree_with_log(void **state __attribute__((unused)))
+TEST(dispatch__odd_clock__times_agree_with_log)
 {
 	setenv("SOFTGPU_KERNEL_NS", "5000", 1);
 	setenv("SOFTGPU_CLOCK_HZ", "27000001", 1);
@@ -139,13 +134,13 @@ static void dispatch__odd_clock__times_agree_with_log(void **state __attribute__
 	check_times(5000, 38);
 }
 
-static void dispatch__zero_time__takes_one_tick(void **state __attribute__((unused)))
+TEST(dispatch__zero_time__takes_one_tick)
 {
 	setenv("SOFTGPU_KERNEL_NS", "0", 1);
 	check_times(10, 10);
 }
 
-static void barrier_and__dependency_runs__waits_for_it(void **state __attribute__((unused)))
+TEST(barrier_and__dependency_runs__waits_for_it)
 {
 	const struct log_row *barrier, *dispatch;
 	hsa_kernel_dispatch_packet_t first;
@@ -201,7 +196,7 @@ static void check_copy_times(hsa_signal_t signal)
 	free(rows);
 }
 
-static void copies__to_device_and_back__move_the_bytes(void **state __attribute__((unused)))
+TEST(copies__to_device_and_back__move_the_bytes)
 {
 	char *host[2], *device[2];
 	hsa_signal_t done[3];
@@ -233,7 +228,7 @@ static void copies__to_device_and_back__move_the_bytes(void **state __attribute_
 	fixture_close();
 }
 
-static void fill__device_memory__is_set(void **state __attribute__((unused)))
+TEST(fill__device_memory__is_set)
 {
 	uint32_t *device, *host;
 	hsa_signal_t done;
@@ -266,7 +261,7 @@ static void on_queue_error(hsa_status_t status, hsa_queue_t *queue __attribute__
 	error->status = status;
 }
 
-static void fault__illegal_instruction__calls_queue_callback(void **state __attribute__((unused)))
+TEST(fault__illegal_instruction__calls_queue_callback)
 {
 	struct queue_error error = {HSA_STATUS_SUCCESS};
 	hsa_kernel_dispatch_packet_t packet;
@@ -294,7 +289,7 @@ static hsa_status_t on_system_event(const hsa_amd_event_t *event,
 	return HSA_STATUS_SUCCESS;
 }
 
-static void fault__memory_access__raises_system_event(void **state __attribute__((unused)))
+TEST(fault__memory_access__raises_system_event)
 {
 	hsa_kernel_dispatch_packet_t packet;
 	struct fixture f;
@@ -309,7 +304,7 @@ static void fault__memory_access__raises_system_event(void **state __attribute__
 	assert_int_equal(fault_address, 0xdead000);
 }
 
-static void fault__hang__never_completes(void **state __attribute__((unused)))
+TEST(fault__hang__never_completes)
 {
 	hsa_kernel_dispatch_packet_t packet;
 	hsa_signal_t signal;
@@ -364,7 +359,7 @@ static int child_dispatches(void)
 	return use_gpu(100) ? 0 : 1;
 }
 
-static void fork__child_is_first_to_use_gpu__both_work(void **state __attribute__((unused)))
+TEST(fork__child_is_first_to_use_gpu__both_work)
 {
 	struct log_row *rows;
 
@@ -406,7 +401,7 @@ static bool child_attaches(void)
 	return same;
 }
 
-static void ipc__other_process__reads_and_writes(void **state __attribute__((unused)))
+TEST(ipc__other_process__reads_and_writes)
 {
 	hsa_amd_ipc_memory_t handle;
 	struct fixture f;
@@ -430,7 +425,7 @@ static void ipc__other_process__reads_and_writes(void **state __attribute__((unu
 	fixture_close();
 }
 
-static void log__process_is_killed__has_every_packet(void **state __attribute__((unused)))
+TEST(log__process_is_killed__has_every_packet)
 {
 	struct log_row *rows;
 	size_t count;
@@ -451,7 +446,7 @@ static void log__process_is_killed__has_every_packet(void **state __attribute__(
 }
 
 /* As when two threads share the queue and the one with the earlier packet rings last. */
-static void doorbell__goes_back__later_packets_are_processed(void **state __attribute__((unused)))
+TEST(doorbell__goes_back__later_packets_are_processed)
 {
 	struct fixture f;
 	hsa_signal_t signal;
@@ -475,29 +470,4 @@ static void doorbell__goes_back__later_packets_are_processed(void **state __attr
 	fixture_close();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(agents__one_gpu__is_enumerated),
-		TEST(agents__eight_gpus__are_enumerated),
-		TEST(dispatch__default_clock__times_agree_with_log),
-		TEST(dispatch__odd_clock__times_agree_with_log),
-		TEST(dispatch__zero_time__takes_one_tick),
-		TEST(barrier_and__dependency_runs__waits_for_it),
-		TEST(doorbell__goes_back__later_packets_are_processed),
-		TEST(copies__to_device_and_back__move_the_bytes),
-		TEST(fill__device_memory__is_set),
-		TEST(fault__illegal_instruction__calls_queue_callback),
-		TEST(fault__memory_access__raises_system_event),
-		TEST(fault__hang__never_completes),
-		TEST(fork__child_is_first_to_use_gpu__both_work),
-		TEST(ipc__other_process__reads_and_writes),
-		TEST(log__process_is_killed__has_every_packet),
-	};
-
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests_name("hsa", tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_host.c: filling a fake host, and driving a subscriber in it: see fake_host.h. Strings and
- * tracepoints are kept in trees (tsearch), everything else in short lists.
+ * See fake_host.h. Strings and tracepoints are kept in trees (tsearch), everything else in short lists; all
+ * memory is given back when the host is destroyed.
  */
-#include "fake_host_impl.h"
+#include "fake_host.h"
 
 #include "events/events.h"
+#include "values.h"
 
 #include <search.h>
 #include <stdio.h>
@@ -14,77 +15,414 @@
 
 #include <rtl/plugin.h>
 
-void *fake_checked(void *p)
+#define MAX_RINGS 8
+
+/* Of a tree. */
+struct key {
+	uint32_t process;
+	uint64_t id;
+};
+
+struct text {
+	struct key key;
+	const char *text;
+};
+
+struct tracepoint {
+	struct key key;
+	struct rtl_tracepoint tp;
+	struct rtl_values_info *values; /* once it has been asked for */
+};
+
+struct ring {
+	uint64_t position; /* bytes of all events so far */
+	uint64_t flushed;
+	uint64_t stored; /* as the subscriber said by resume */
+};
+
+struct process {
+	struct process *next;
+	struct rtl_process process;
+	bool begun;
+	bool delivered; /* too late to resume */
+	struct ring rings[MAX_RINGS];
+};
+
+/* A property with its value, a loss with its cause, a line that was reported. */
+struct note {
+	struct note *next;
+	const char *key, *text;
+	uint64_t number;
+};
+
+struct stream {
+	struct stream *next;
+	const struct rtl_stream_info *info;
+	struct rtl_ledger ledger;
+	bool ledger_set;
+	struct note *losses;
+};
+
+struct rtl_subscription {
+	struct rtl_subscription *next;
+	const struct rtl_stream_info *stream;
+	uint16_t type;
+	rtl_events_fn fn;
+	void *user;
+};
+
+struct memory {
+	struct memory *next;
+	max_align_t bytes[];
+};
+
+struct fake_host {
+	struct rtl_host api; /* first: the API's pointer is the host's */
+	struct memory *memory;
+	struct note *properties, *reports;
+	struct process *processes;
+	uint32_t ring;
+	bool kept; /* the last flush has stored nothing */
+	struct stream *streams;
+	struct rtl_subscription *subscriptions;
+	void *strings, *tracepoints; /* trees */
+	uint64_t next_string;
+	const char *failure;
+	int error;
+	struct rtl_plugin *plugin;
+	const struct rtl_subscriber *subscriber;
+	void *instance;
+};
+
+static void *checked(void *p)
 {
 	if (!p)
 		abort();
 	return p;
 }
 
-char *fake_copy_text(const char *text)
+/* Zeros, until the host is destroyed. */
+static void *get(struct fake_host *h, size_t size)
 {
-	return fake_checked(strdup(text ? text : ""));
+	struct memory *m = checked(calloc(1, sizeof(*m) + size));
+
+	m->next = h->memory;
+	h->memory = m;
+	return m->bytes;
 }
 
-int fake_compare_keys(const void *a, const void *b)
+static char *copy(struct fake_host *h, const char *text)
 {
-	const struct fake_key *x = a, *y = b;
+	text = text ? text : "";
+	return strcpy(get(h, strlen(text) + 1), text);
+}
+
+/* At the end of a list. */
+static struct note *append(struct fake_host *h, struct note **list)
+{
+	while (*list)
+		list = &(*list)->next;
+	return *list = get(h, sizeof(**list));
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
 
 	if (x->process != y->process)
 		return x->process < y->process ? -1 : 1;
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-struct fake_key fake_key_of(const struct rtl_process *process, uint64_t id)
+static struct key key_of(const struct rtl_process *process, uint64_t id)
 {
-	return (struct fake_key){.process = process ? process->number : 0, .id = id};
+	return (struct key){.process = process ? process->number : 0, .id = id};
 }
 
-struct fake_stream *fake_find_stream(const struct fake_host *h, const struct rtl_stream_info *info)
+/* What a tree has; NULL: nothing. */
+static void *find_in(void *const *tree, const struct rtl_process *process, uint64_t id)
 {
-	struct fake_stream *s = h->streams;
+	const struct key key = key_of(process, id);
+	void *node = tfind(&key, tree, compare_keys);
+
+	return node ? *(void **)node : NULL;
+}
+
+static struct stream *find_stream(const struct fake_host *h, const struct rtl_stream_info *info)
+{
+	struct stream *s = h->streams;
 
 	while (s && s->info != info)
 		s = s->next;
 	return s;
 }
 
-struct fake_process *fake_find_process(const struct fake_host *h, const struct rtl_process *process)
+static struct process *find_process(const struct fake_host *h, const struct rtl_process *process)
 {
-	struct fake_process *p = h->processes;
+	struct process *p = h->processes;
 
 	while (p && &p->process != process)
 		p = p->next;
 	return p;
 }
 
-static struct fake_stream *need_stream(struct fake_host *h, const struct rtl_stream_info *info)
+static struct stream *need_stream(struct fake_host *h, const struct rtl_stream_info *info)
 {
-	struct fake_stream *s = fake_find_stream(h, info);
+	struct stream *s = find_stream(h, info);
 
 	if (s)
 		return s;
-	s = fake_checked(calloc(1, sizeof(*s)));
+	s = get(h, sizeof(*s));
 	s->info = info;
 	s->ledger.struct_size = sizeof(s->ledger);
 	s->next = h->streams;
-	h->streams = s;
-	return s;
+	return h->streams = s;
 }
 
-void fake_note_error(struct fake_host *h, int error)
+/* The first error stays. */
+static void note_error(struct fake_host *h, int error)
 {
 	if (error < 0 && !h->error)
 		h->error = error;
 }
 
-/* Making and filling. */
+/* ---- what the subscriber calls ---- */
+
+static struct fake_host *fake_of(const struct rtl_host *host)
+{
+	return (struct fake_host *)(uintptr_t)host;
+}
+
+static bool describes(const struct rtl_stream_info *stream, uint16_t type)
+{
+	if (type == RTL_TYPE_ANY)
+		return true;
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		if (rtl_stream_type(stream, i)->type == type)
+			return true;
+	return false;
+}
+
+static int api_subscribe(const struct rtl_host *host, const struct rtl_stream_info *stream,
+			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
+			 struct rtl_subscription **out)
+{
+	struct fake_host *h = fake_of(host);
+	struct rtl_subscription *s, **end = &h->subscriptions;
+
+	if (!stream || !fn)
+		return RTL_EINVAL;
+	if (!describes(stream, type))
+		return RTL_ENOENT;
+	if (delivery != RTL_BUFFERED)
+		return RTL_ENOTSUP;
+	s = get(h, sizeof(*s));
+	*s = (struct rtl_subscription){.stream = stream, .type = type, .fn = fn, .user = user};
+	while (*end)
+		end = &(*end)->next;
+	*end = s;
+	if (out)
+		*out = s;
+	return 0;
+}
+
+static void api_unsubscribe(const struct rtl_host *host, struct rtl_subscription *subscription)
+{
+	struct rtl_subscription **at = &fake_of(host)->subscriptions;
+
+	while (*at && *at != subscription)
+		at = &(*at)->next;
+	if (*at)
+		*at = subscription->next;
+}
+
+static const char *api_string(const struct rtl_host *host, const struct rtl_process *process,
+			      uint64_t id)
+{
+	const struct text *t = find_in(&fake_of(host)->strings, process, id);
+
+	return t ? t->text : NULL;
+}
+
+static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *host,
+						   const struct rtl_process *process, uint64_t uid)
+{
+	struct tracepoint *t = find_in(&fake_of(host)->tracepoints, process, uid);
+
+	return t ? &t->tp : NULL;
+}
+
+static const struct rtl_values_info *api_values(const struct rtl_host *host,
+						const struct rtl_process *process, uint64_t uid)
+{
+	struct tracepoint *t = find_in(&fake_of(host)->tracepoints, process, uid);
+	const char *text = t ? rtl_tracepoint_value(&t->tp, RTL_VALUES_KEY) : NULL;
+
+	if (text && !t->values)
+		t->values = values_parse(text);
+	return t ? t->values : NULL;
+}
+
+static int api_ledger(const struct rtl_host *host, const struct rtl_process *process,
+		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger)
+{
+	struct stream *s = find_stream(fake_of(host), stream);
+	uint32_t size = ledger->struct_size;
+
+	(void)process;
+	if (!s)
+		return RTL_ENOENT;
+	memcpy(ledger, &s->ledger, size < sizeof(*ledger) ? size : sizeof(*ledger));
+	ledger->struct_size = size;
+	return 0;
+}
+
+static void api_losses(const struct rtl_host *host, const struct rtl_process *process,
+		       const struct rtl_stream_info *stream,
+		       void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	struct stream *s = find_stream(fake_of(host), stream);
+
+	(void)process;
+	for (struct note *l = s ? s->losses : NULL; l; l = l->next)
+		fn(user, l->key, l->number);
+}
+
+static void api_report(const struct rtl_host *host, int level, const char *text)
+{
+	struct fake_host *h = fake_of(host);
+	struct note *report = append(h, &h->reports);
+
+	report->text = copy(h, text);
+	report->number = (uint64_t)level;
+}
+
+static void api_fail(const struct rtl_host *host, const char *reason)
+{
+	struct fake_host *h = fake_of(host);
+
+	if (!h->failure)
+		h->failure = copy(h, reason);
+	note_error(h, RTL_EPLUGIN);
+}
+
+static const struct rtl_process *api_process(const struct rtl_host *host, uint32_t number)
+{
+	for (struct process *p = fake_of(host)->processes; p; p = p->next)
+		if (p->process.number == number && p->begun)
+			return &p->process;
+	return NULL;
+}
+
+/* NULL: there is none. */
+static struct note *find_property(const struct fake_host *h, const char *key)
+{
+	struct note *property = h->properties;
+
+	while (property && strcmp(property->key, key) != 0)
+		property = property->next;
+	return property;
+}
+
+static const char *api_property(const struct rtl_host *host, const char *key)
+{
+	const struct note *property = find_property(fake_of(host), key);
+
+	return property ? property->text : NULL;
+}
+
+static void api_positions(const struct rtl_host *host,
+			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
+				     uint64_t position),
+			  void *user)
+{
+	for (struct process *p = fake_of(host)->processes; p; p = p->next)
+		for (uint32_t i = 0; i < MAX_RINGS; i++)
+			if (p->rings[i].position != p->rings[i].flushed)
+				fn(user, &p->process, i, p->rings[i].position);
+}
+
+static int api_resume(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
+		      uint64_t position)
+{
+	struct process *p = find_process(fake_of(host), process);
+
+	if (!p || p->delivered || ring >= MAX_RINGS)
+		return RTL_EBUSY;
+	p->rings[ring].stored = position;
+	return 0;
+}
+
+static int api_calibration(const struct rtl_host *host, const struct rtl_process *process,
+			   struct rtl_calibration *calibration)
+{
+	(void)host;
+	if (!process || calibration->struct_size < sizeof(*calibration))
+		return RTL_EINVAL;
+	*calibration = (struct rtl_calibration){
+		.struct_size = sizeof(*calibration),
+		.pairs = 3,
+		.error_ns = 25,
+		.ns_per_tick = 0.5,
+		.first_ns = process->start_ns,
+		.last_ns = process->start_ns + 1000,
+	};
+	return 0;
+}
+
+/* Nor does it let its processes wait. */
+static int api_waits(const struct rtl_host *host, const struct rtl_process *process,
+		     struct rtl_waits *waits)
+{
+	(void)host, (void)process, (void)waits;
+	return RTL_ENOENT;
+}
+
+static int api_keep(const struct rtl_host *host, bool anyway)
+{
+	if (!anyway)
+		return RTL_EBUSY;
+	fake_of(host)->kept = true;
+	return 0;
+}
+
+/* A fake host has no selection. */
+static void api_left_out(const struct rtl_host *host, const struct rtl_process *process,
+			 const struct rtl_stream_info *stream,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	(void)host, (void)process, (void)stream, (void)fn, (void)user;
+}
+
+static const struct rtl_host functions = {
+	.struct_size = sizeof(functions),
+	.abi_version = RTL_ABI_VERSION,
+	.subscribe = api_subscribe,
+	.unsubscribe = api_unsubscribe,
+	.string = api_string,
+	.tracepoint = api_tracepoint,
+	.ledger = api_ledger,
+	.losses = api_losses,
+	.report = api_report,
+	.fail = api_fail,
+	.process = api_process,
+	.property = api_property,
+	.positions = api_positions,
+	.resume = api_resume,
+	.calibration = api_calibration,
+	.values = api_values,
+	.waits = api_waits,
+	.keep = api_keep,
+	.left_out = api_left_out,
+};
+
+/* ---- making and filling ---- */
 
 struct fake_host *fake_host_create(void)
 {
-	struct fake_host *h = fake_checked(calloc(1, sizeof(*h)));
+	struct fake_host *h = checked(calloc(1, sizeof(*h)));
 
-	fake_host_api_fill(&h->api);
+	h->api = functions;
 	h->next_string = 1000;
 	fake_host_set_property(h, "version", "0.1.0");
 	fake_host_set_property(h, "mode", "standard");
@@ -93,62 +431,22 @@ struct fake_host *fake_host_create(void)
 	return h;
 }
 
-static void free_text(void *node)
-{
-	struct fake_text *t = node;
-
-	free(t->text);
-	free(t);
-}
-
-static void free_tracepoint(void *node)
-{
-	struct fake_tracepoint *t = node;
-
-	for (uint32_t i = 0; i < t->tp.metadata_count; i++) {
-		free((char *)(uintptr_t)t->metadata[i].key);
-		free((char *)(uintptr_t)t->metadata[i].value);
-	}
-	free(t->metadata);
-	free(t->values);
-	free((char *)(uintptr_t)t->tp.kind);
-	free((char *)(uintptr_t)t->tp.name);
-	free((char *)(uintptr_t)t->tp.source);
-	free((char *)(uintptr_t)t->tp.module);
-	free(t);
-}
-
-static void free_streams(struct fake_host *h)
-{
-	for (struct fake_stream *s = h->streams, *next; s; s = next) {
-		next = s->next;
-		for (struct fake_loss *l = s->losses, *after; l; l = after) {
-			after = l->next;
-			free(l->cause);
-			free(l);
-		}
-		free(s);
-	}
-}
-
-static void free_processes(struct fake_host *h)
-{
-	for (struct fake_process *p = h->processes, *next; p; p = next) {
-		next = p->next;
-		free((char *)(uintptr_t)p->process.program);
-		free((char *)(uintptr_t)p->process.command);
-		free((char *)(uintptr_t)p->process.host_name);
-		free(p);
-	}
-}
-
 static void destroy_instance(struct fake_host *h)
 {
 	if (h->instance && h->subscriber->destroy)
 		h->subscriber->destroy(h->instance);
 	h->instance = NULL;
-	while (h->subscriptions)
-		h->api.unsubscribe(&h->api, h->subscriptions);
+	h->subscriptions = NULL;
+}
+
+static void keep_text(void *node)
+{
+	(void)node; /* the host's memory has it */
+}
+
+static void free_values(void *node)
+{
+	free(((struct tracepoint *)node)->values);
 }
 
 void fake_host_destroy(struct fake_host *h)
@@ -157,43 +455,30 @@ void fake_host_destroy(struct fake_host *h)
 		return;
 	destroy_instance(h);
 	rtl_plugin_close(h->plugin);
-	for (int i = 0; i < MAX_PROPERTIES; i++) {
-		free(h->property_key[i]);
-		free(h->property_value[i]);
+	tdestroy(h->strings, keep_text);
+	tdestroy(h->tracepoints, free_values);
+	for (struct memory *m = h->memory, *next; m; m = next) {
+		next = m->next;
+		free(m);
 	}
-	for (size_t i = 0; i < h->report_count; i++)
-		free(h->reports[i].text);
-	free(h->reports);
-	free(h->failure);
-	tdestroy(h->strings, free_text);
-	tdestroy(h->tracepoints, free_tracepoint);
-	free_streams(h);
-	free_processes(h);
 	free(h);
 }
 
 void fake_host_set_property(struct fake_host *h, const char *key, const char *value)
 {
-	int slot = -1;
+	struct note *property = find_property(h, key);
 
-	for (int i = MAX_PROPERTIES - 1; i >= 0; i--)
-		if (!h->property_key[i] && slot < 0)
-			slot = i;
-	for (int i = 0; i < MAX_PROPERTIES; i++)
-		if (h->property_key[i] && strcmp(h->property_key[i], key) == 0)
-			slot = i;
-	if (slot < 0)
-		abort();
-	free(h->property_key[slot]);
-	free(h->property_value[slot]);
-	h->property_key[slot] = value ? fake_copy_text(key) : NULL;
-	h->property_value[slot] = value ? fake_copy_text(value) : NULL;
+	if (!property) {
+		property = append(h, &h->properties);
+		property->key = copy(h, key);
+	}
+	property->text = value ? copy(h, value) : NULL;
 }
 
 struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int32_t pid,
 				      const char *program)
 {
-	struct fake_process *p = fake_checked(calloc(1, sizeof(*p)));
+	struct process *p = get(h, sizeof(*p));
 
 	p->process = (struct rtl_process){
 		.struct_size = sizeof(p->process),
@@ -201,16 +486,12 @@ struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int3
 		.pid = pid,
 		.parent_pid = 1,
 		.start_ns = 1000000,
-		.program = fake_copy_text(program),
-		.command = fake_copy_text(program),
-		.host_name = fake_copy_text("testhost"),
+		.program = copy(h, program),
+		.command = copy(h, program),
+		.host_name = "testhost",
 		.spool_id = 0xf000000000000000u + (uint64_t)pid,
 		.rank = -1,
 	};
-	if (h->api.struct_size < sizeof(h->api)) {
-		p->process.struct_size = offsetof(struct rtl_process, spool_id);
-		p->process.spool_id = 1; /* not to be looked at */
-	}
 	p->next = h->processes;
 	h->processes = p;
 	return &p->process;
@@ -219,14 +500,11 @@ struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int3
 void fake_host_set_string(struct fake_host *h, const struct rtl_process *process, uint64_t id,
 			  const char *text)
 {
-	struct fake_text *t = fake_checked(calloc(1, sizeof(*t)));
-	struct fake_text **node;
+	struct text *t = get(h, sizeof(*t));
 
-	t->key = fake_key_of(process, id);
-	t->text = fake_copy_text(text);
-	node = fake_checked(tsearch(t, &h->strings, fake_compare_keys));
-	if (*node != t)
-		free_text(t); /* an id keeps its first text, as in the real host */
+	*t = (struct text){key_of(process, id), copy(h, text)};
+	/* an id keeps its first text, as in the real host */
+	checked(tsearch(t, &h->strings, compare_keys));
 }
 
 static _Thread_local const char *wanted_text;
@@ -234,7 +512,7 @@ static _Thread_local uint64_t found_id;
 
 static void match_text(const void *node, VISIT visit, int depth)
 {
-	const struct fake_text *t = *(struct fake_text *const *)node;
+	const struct text *t = *(struct text *const *)node;
 
 	(void)depth;
 	if ((visit == preorder || visit == leaf) && strcmp(t->text, wanted_text) == 0)
@@ -255,27 +533,26 @@ uint64_t fake_host_string(struct fake_host *h, const struct rtl_process *process
 void fake_host_set_tracepoint(struct fake_host *h, const struct rtl_process *process,
 			      const struct rtl_tracepoint *tracepoint)
 {
-	struct fake_tracepoint *t = fake_checked(calloc(1, sizeof(*t)));
-	struct fake_tracepoint **node;
-	uint32_t count = tracepoint->metadata_count;
+	struct tracepoint *t = get(h, sizeof(*t)), **node;
+	struct rtl_metadata *metadata = get(h, tracepoint->metadata_count * sizeof(*metadata));
 
-	t->key = fake_key_of(process, tracepoint->uid);
+	t->key = key_of(process, tracepoint->uid);
 	t->tp = *tracepoint;
 	t->tp.struct_size = sizeof(t->tp);
-	t->tp.kind = fake_copy_text(tracepoint->kind);
-	t->tp.name = fake_copy_text(tracepoint->name);
-	t->tp.source = fake_copy_text(tracepoint->source);
-	t->tp.module = fake_copy_text(tracepoint->module);
-	t->metadata = fake_checked(calloc(count + 1, sizeof(*t->metadata)));
-	for (uint32_t i = 0; i < count; i++) {
-		t->metadata[i].struct_size = sizeof(t->metadata[i]);
-		t->metadata[i].key = fake_copy_text(tracepoint->metadata[i].key);
-		t->metadata[i].value = fake_copy_text(tracepoint->metadata[i].value);
-	}
-	t->tp.metadata = t->metadata;
-	node = fake_checked(tsearch(t, &h->tracepoints, fake_compare_keys));
+	t->tp.kind = copy(h, tracepoint->kind);
+	t->tp.name = copy(h, tracepoint->name);
+	t->tp.source = copy(h, tracepoint->source);
+	t->tp.module = copy(h, tracepoint->module);
+	t->tp.metadata = metadata;
+	for (uint32_t i = 0; i < tracepoint->metadata_count; i++)
+		metadata[i] = (struct rtl_metadata){
+			.struct_size = sizeof(metadata[i]),
+			.key = copy(h, tracepoint->metadata[i].key),
+			.value = copy(h, tracepoint->metadata[i].value),
+		};
+	node = checked(tsearch(t, &h->tracepoints, compare_keys));
 	if (*node != t) {
-		free_tracepoint(*node);
+		free((*node)->values);
 		*node = t;
 	}
 }
@@ -299,7 +576,7 @@ void fake_host_tracepoint(struct fake_host *h, const struct rtl_process *process
 void fake_host_set_ledger(struct fake_host *h, const struct rtl_stream_info *stream,
 			  const struct rtl_ledger *ledger)
 {
-	struct fake_stream *s = need_stream(h, stream);
+	struct stream *s = need_stream(h, stream);
 
 	s->ledger = *ledger;
 	s->ledger.struct_size = sizeof(s->ledger);
@@ -309,29 +586,27 @@ void fake_host_set_ledger(struct fake_host *h, const struct rtl_stream_info *str
 void fake_host_add_loss(struct fake_host *h, const struct rtl_stream_info *stream,
 			const char *cause, uint64_t count)
 {
-	struct fake_stream *s = need_stream(h, stream);
-	struct fake_loss *l = fake_checked(calloc(1, sizeof(*l)));
+	struct note *loss = get(h, sizeof(*loss));
+	struct stream *s = need_stream(h, stream);
 
-	l->cause = fake_copy_text(cause);
-	l->count = count;
-	l->next = s->losses;
-	s->losses = l;
+	*loss = (struct note){.next = s->losses, .key = copy(h, cause), .number = count};
+	s->losses = loss;
 }
 
-/* The subscriber's life. */
+/* ---- the subscriber's life ---- */
 
 /* As it stands in a list of subscribers. To be freed. */
 static char *write_spec(const char *file, const char *settings)
 {
 	char *spec = NULL;
 	size_t size;
-	FILE *out = fake_checked(open_memstream(&spec, &size));
+	FILE *out = checked(open_memstream(&spec, &size));
 
 	fprintf(out, "%s?", file);
 	for (; settings && *settings; settings++)
 		fputs(*settings == '%' ? "%25" : (char[]){*settings, '\0'}, out);
 	fclose(out);
-	return fake_checked(spec);
+	return checked(spec);
 }
 
 int fake_host_load(struct fake_host *h, const char *file, const char *settings)
@@ -351,13 +626,8 @@ int fake_host_load(struct fake_host *h, const char *file, const char *settings)
 	result = h->subscriber->create(&h->api, read, count, &h->instance);
 	if (result < 0)
 		h->instance = NULL;
-	fake_note_error(h, result);
+	note_error(h, result);
 	return result;
-}
-
-const struct rtl_subscriber *fake_host_subscriber(const struct fake_host *h)
-{
-	return h->subscriber;
 }
 
 static bool runs(const struct fake_host *h)
@@ -370,23 +640,23 @@ const struct rtl_stream_info *fake_host_stream(struct fake_host *h,
 {
 	need_stream(h, stream);
 	if (runs(h) && h->subscriber->stream)
-		fake_note_error(h, h->subscriber->stream(h->instance, stream));
+		note_error(h, h->subscriber->stream(h->instance, stream));
 	return stream;
 }
 
 void fake_host_begin(struct fake_host *h, const struct rtl_process *process)
 {
-	for (struct fake_process *p = h->processes; p; p = p->next)
+	for (struct process *p = h->processes; p; p = p->next)
 		if (&p->process == process)
 			p->begun = true;
 	if (runs(h) && h->subscriber->process_begin)
-		fake_note_error(h, h->subscriber->process_begin(h->instance, process));
+		note_error(h, h->subscriber->process_begin(h->instance, process));
 }
 
 void fake_host_process_end(struct fake_host *h, const struct rtl_process *process)
 {
 	if (runs(h) && h->subscriber->process_end)
-		fake_note_error(h, h->subscriber->process_end(h->instance, process));
+		note_error(h, h->subscriber->process_end(h->instance, process));
 }
 
 static bool wants(const struct rtl_subscription *s, const struct rtl_event *e)
@@ -407,7 +677,7 @@ static size_t run_length(const struct rtl_event *const *events, size_t count)
 
 static void count_delivered(struct fake_host *h, const struct rtl_event *event, size_t count)
 {
-	struct fake_stream *stream = need_stream(h, event->stream);
+	struct stream *stream = need_stream(h, event->stream);
 
 	if (stream->ledger_set)
 		return;
@@ -418,8 +688,8 @@ static void count_delivered(struct fake_host *h, const struct rtl_event *event, 
 /* Whether the subscriber has stored an event before; its ring goes on past it. */
 static bool pass_by(struct fake_host *h, const struct rtl_event *event)
 {
-	struct fake_process *p = fake_find_process(h, event->process);
-	struct fake_ring *ring = p ? &p->rings[h->ring] : NULL;
+	struct process *p = find_process(h, event->process);
+	struct ring *ring = p ? &p->rings[h->ring] : NULL;
 
 	if (!ring)
 		return false;
@@ -472,8 +742,8 @@ void fake_host_flush(struct fake_host *h)
 	h->kept = false;
 	if (runs(h) && h->subscriber->flush)
 		result = h->subscriber->flush(h->instance);
-	fake_note_error(h, result);
-	for (struct fake_process *p = h->processes; result == 0 && !h->kept && p; p = p->next)
+	note_error(h, result);
+	for (struct process *p = h->processes; result == 0 && !h->kept && p; p = p->next)
 		for (uint32_t i = 0; i < MAX_RINGS; i++)
 			p->rings[i].flushed = p->rings[i].position;
 }
@@ -485,32 +755,26 @@ void fake_host_set_ring(struct fake_host *h, uint32_t ring)
 	h->ring = ring;
 }
 
-uint64_t fake_host_position(const struct fake_host *h, const struct rtl_process *process,
-			    uint32_t ring)
-{
-	return fake_find_process(h, process)->rings[ring].position;
-}
-
 uint64_t fake_host_resumed(const struct fake_host *h, const struct rtl_process *process,
 			   uint32_t ring)
 {
-	return fake_find_process(h, process)->rings[ring].stored;
+	return find_process(h, process)->rings[ring].stored;
 }
 
 int fake_host_end(struct fake_host *h)
 {
 	if (!h->instance)
 		return h->error;
-	for (struct fake_process *p = h->processes; p; p = p->next)
+	for (struct process *p = h->processes; p; p = p->next)
 		if (p->begun)
 			fake_host_process_end(h, &p->process);
 	if (h->subscriber->finish)
-		fake_note_error(h, h->subscriber->finish(h->instance));
+		note_error(h, h->subscriber->finish(h->instance));
 	destroy_instance(h);
 	return h->error;
 }
 
-/* What happened. */
+/* ---- what happened ---- */
 
 int fake_host_error(const struct fake_host *h)
 {
@@ -524,22 +788,28 @@ const char *fake_host_failure(const struct fake_host *h)
 
 size_t fake_host_reports(const struct fake_host *h)
 {
-	return h->report_count;
+	size_t count = 0;
+
+	for (const struct note *report = h->reports; report; report = report->next)
+		count++;
+	return count;
 }
 
 const char *fake_host_report(const struct fake_host *h, size_t n, int *level)
 {
-	if (n >= h->report_count)
-		return NULL;
-	if (level)
-		*level = h->reports[n].level;
-	return h->reports[n].text;
+	const struct note *report = h->reports;
+
+	while (report && n--)
+		report = report->next;
+	if (report && level)
+		*level = (int)report->number;
+	return report ? report->text : NULL;
 }
 
 bool fake_host_reported(const struct fake_host *h, const char *part)
 {
-	for (size_t i = 0; i < h->report_count; i++)
-		if (strstr(h->reports[i].text, part))
+	for (const struct note *report = h->reports; report; report = report->next)
+		if (strstr(report->text, part))
 			return true;
 	return false;
 }
@@ -572,7 +842,7 @@ struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 	return e;
 }
 
-/* The real descriptions, with numbers. */
+/* ---- the real descriptions, with numbers ---- */
 
 const struct rtl_stream_info *fake_hsa_stream(void)
 {

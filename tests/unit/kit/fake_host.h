@@ -57,8 +57,6 @@ void fake_host_add_loss(struct fake_host *host, const struct rtl_stream_info *st
 /** Loads a plugin file and creates an instance. settings: "key=value&key=value", NULL = none.
  *  What a real host refuses is refused, with a report. */
 int fake_host_load(struct fake_host *host, const char *file, const char *settings);
-/** The descriptor of the loaded plugin; NULL before fake_host_load. */
-const struct rtl_subscriber *fake_host_subscriber(const struct fake_host *host);
 /** Tells of a stream. The description stays the caller's; returns it. If the subscriber fails,
  *  fake_host_error tells. */
 const struct rtl_stream_info *fake_host_stream(struct fake_host *host,
@@ -78,9 +76,6 @@ void fake_host_deliver_one(struct fake_host *host, const struct rtl_event *event
 void fake_host_flush(struct fake_host *host);
 /** The ring that events come from, from here on: 0 to 7, at first 0. */
 void fake_host_set_ring(struct fake_host *host, uint32_t ring);
-/** Position of a process's ring: bytes of all events so far. */
-uint64_t fake_host_position(const struct fake_host *host, const struct rtl_process *process,
-			    uint32_t ring);
 /** Position that the subscriber has given to host->resume; 0: none. */
 uint64_t fake_host_resumed(const struct fake_host *host, const struct rtl_process *process,
 			   uint32_t ring);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cmocka, with tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
- * and RUN_TESTS at its end.
+ * and RUN_TESTS at its end. An argument of the program chooses tests by their names.
  */
 #ifndef RTL_TESTS_UNIT_H
 #define RTL_TESTS_UNIT_H
@@ -24,8 +24,9 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 {
 	if (unit_count == UNIT_TESTS_MOST)
 		abort();
-	unit_tests[unit_count++] =
-		(struct CMUnitTest){.name = name, .test_func = test, .setup_func = setup};
+	unit_tests[unit_count].name = name;
+	unit_tests[unit_count].test_func = test;
+	unit_tests[unit_count++].setup_func = setup;
 }
 
 /* A test with a setup of its own; NULL: that of RUN_TESTS. */
@@ -41,8 +42,10 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 
 /* main, with what is done around each test and around all of them; NULL: nothing. */
 #define RUN_TESTS(setup_, teardown_, group_setup_, group_teardown_)                                \
-	int main(void)                                                                             \
+	int main(int argc_, char **argv_)                                                          \
 	{                                                                                          \
+		if (argc_ > 1)                                                                     \
+			cmocka_set_test_filter(argv_[1]);                                          \
 		for (size_t i_ = 0; i_ < unit_count; i_++) {                                       \
 			if (!unit_tests[i_].setup_func)                                            \
 				unit_tests[i_].setup_func = setup_;                                \

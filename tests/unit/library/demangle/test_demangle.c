@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Demangled names: as c++filt shows them, and bounded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "demangle.h"
+#include "unit.h"
 
 /* Of a name that, with _Z, its length and v, is as long as one may be. */
 #define LONGEST (size_t)((16u << 10) - 8)
@@ -32,9 +26,8 @@ static const struct {
 	{"_Z3funv.llvm.1234", "fun() [clone .llvm.1234]"},
 };
 
-static void test_demangle__names__are_as_cxxfilt_shows_them(void **state)
+TEST(test_demangle__names__are_as_cxxfilt_shows_them)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char *text = demangle(names[i].mangled);
 
@@ -45,7 +38,7 @@ static void test_demangle__names__are_as_cxxfilt_shows_them(void **state)
 	}
 }
 
-static void test_demangle__not_mangled__is_none(void **state)
+TEST(test_demangle__not_mangled__is_none)
 {
 	static const char *const others[] = {"",
 					     "vector_add",
@@ -59,7 +52,6 @@ static void test_demangle__not_mangled__is_none(void **state)
 					     "Z1fv",
 					     "_Z999999999999999999999fv"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_null(demangle(others[i]));
 }
@@ -78,13 +70,12 @@ static char *explosive(int parameters)
 	return name;
 }
 
-static void test_demangle__exponential__is_left_mangled_at_once(void **state)
+TEST(test_demangle__exponential__is_left_mangled_at_once)
 {
 	struct rusage usage;
 	clock_t begin;
 	char *name;
 
-	(void)state;
 	name = explosive(5);
 	char *text = demangle(name);
 
@@ -118,11 +109,10 @@ static char *named(size_t length)
 	return name;
 }
 
-static void test_demangle__long_name__is_whole(void **state)
+TEST(test_demangle__long_name__is_whole)
 {
 	char *name = named(LONGEST), *text = demangle(name);
 
-	(void)state;
 	assert_non_null(text);
 	assert_int_equal(strlen(text), LONGEST + 2);
 	assert_string_equal(text + LONGEST - 1, "x()");
@@ -130,22 +120,20 @@ static void test_demangle__long_name__is_whole(void **state)
 	free(name);
 }
 
-static void test_demangle__too_long__is_left_mangled(void **state)
+TEST(test_demangle__too_long__is_left_mangled)
 {
 	char *name = named(LONGEST + 1);
 
-	(void)state;
 	assert_null(demangle(name));
 	free(name);
 }
 
 /* As deep as a name can be: the stack is enough. */
-static void test_demangle__too_deep__is_left_mangled(void **state)
+TEST(test_demangle__too_deep__is_left_mangled)
 {
 	static const char codes[] = "PKNFADMU";
 	char name[LONGEST];
 
-	(void)state;
 	for (size_t i = 0; i < strlen(codes); i++) {
 		memset(name, codes[i], LONGEST - 2);
 		memcpy(name, "_Z1f", 4);
@@ -154,16 +142,4 @@ static void test_demangle__too_deep__is_left_mangled(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_demangle__names__are_as_cxxfilt_shows_them),
-		cmocka_unit_test(test_demangle__not_mangled__is_none),
-		cmocka_unit_test(test_demangle__exponential__is_left_mangled_at_once),
-		cmocka_unit_test(test_demangle__long_name__is_whole),
-		cmocka_unit_test(test_demangle__too_long__is_left_mangled),
-		cmocka_unit_test(test_demangle__too_deep__is_left_mangled),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

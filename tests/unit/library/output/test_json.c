@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of library/output/json.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "json.h"
 #include "utf8.h"
 
 #define FFFD UTF8_REPLACEMENT
 
-static void test_json__odd_bytes_in_a_text__valid_json(void **state)
+TEST(test_json__odd_bytes_in_a_text__valid_json)
 {
 	static const struct {
 		const char *text, *json;
@@ -29,7 +25,6 @@ static void test_json__odd_bytes_in_a_text__valid_json(void **state)
 		{"\xf5\x80\x80\x80", "\"" FFFD FFFD FFFD FFFD "\""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *text = NULL;
 		size_t size;
@@ -42,12 +37,11 @@ static void test_json__odd_bytes_in_a_text__valid_json(void **state)
 }
 
 /* However it is cut on its way to the file. */
-static void test_json__long_text__no_character_is_torn(void **state)
+TEST(test_json__long_text__no_character_is_torn)
 {
 	char text[400], *json = NULL;
 	size_t size;
 
-	(void)state;
 	for (size_t before = 120; before < 132; before++) {
 		FILE *file = open_memstream(&json, &size);
 		memset(text, 'a', before);
@@ -61,13 +55,12 @@ static void test_json__long_text__no_character_is_torn(void **state)
 	}
 }
 
-static void test_json__objects_and_arrays__commas_between_and_lines_for_rows(void **state)
+TEST(test_json__objects_and_arrays__commas_between_and_lines_for_rows)
 {
 	char *text = NULL;
 	size_t size;
 	struct json json = {.file = open_memstream(&text, &size)};
 
-	(void)state;
 	json_object(&json, NULL);
 	json_text(&json, "a\"b", "c");
 	json_text(&json, "none", NULL);
@@ -98,13 +91,4 @@ static void test_json__objects_and_arrays__commas_between_and_lines_for_rows(voi
 	free(text);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json__odd_bytes_in_a_text__valid_json),
-		cmocka_unit_test(test_json__long_text__no_character_is_torn),
-		cmocka_unit_test(test_json__objects_and_arrays__commas_between_and_lines_for_rows),
-	};
-
-	return cmocka_run_group_tests_name("json", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of output_open, alone and in libstats_sub.so: this program's open() stands before the C library's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fake_host.h"
 #include "output_place.h"
+#include "unit.h"
 
 #define SOMEBODY 65534
 
@@ -101,7 +95,7 @@ static void need_root(void)
 		skip();
 }
 
-static void test_open__nothing_there__is_made(void **state)
+TEST(test_open__nothing_there__is_made)
 {
 	const struct place *place = *state;
 	uid_t owner;
@@ -124,7 +118,7 @@ static void test_open__nothing_there__is_made(void **state)
 	assert_int_equal(size_of_file(place->path), 0);
 }
 
-static void test_open__a_link_of_ones_own__is_followed(void **state)
+TEST(test_open__a_link_of_ones_own__is_followed)
 {
 	const struct place *place = *state;
 	uid_t owner;
@@ -137,7 +131,7 @@ static void test_open__a_link_of_ones_own__is_followed(void **state)
 	assert_int_equal(size_of_file(place->other), 0);
 }
 
-static void test_open__a_link_of_somebody_else__is_not_followed(void **state)
+TEST(test_open__a_link_of_somebody_else__is_not_followed)
 {
 	const struct place *place = *state;
 	uid_t owner = 0;
@@ -149,7 +143,7 @@ static void test_open__a_link_of_somebody_else__is_not_followed(void **state)
 	assert_int_equal(size_of_file(place->other), -1);
 }
 
-static void test_open__a_link_comes_after_the_look__is_not_followed(void **state)
+TEST(test_open__a_link_comes_after_the_look__is_not_followed)
 {
 	const struct place *place = *state;
 	uid_t owner = 0;
@@ -169,7 +163,7 @@ static void put_in_its_place(const struct place *place)
 	assert_int_equal(link(place->other, place->path), 0);
 }
 
-static void test_open__another_file_comes_in_its_place__stays_as_it_is(void **state)
+TEST(test_open__another_file_comes_in_its_place__stays_as_it_is)
 {
 	const struct place *place = *state;
 	uid_t owner;
@@ -183,7 +177,7 @@ static void test_open__another_file_comes_in_its_place__stays_as_it_is(void **st
 	assert_int_equal(size_of_file(place->other), strlen("precious"));
 }
 
-static void test_open__stdin_is_closed__does_not_take_its_number(void **state)
+TEST(test_open__stdin_is_closed__does_not_take_its_number)
 {
 	const struct place *place = *state;
 	const int kept = dup(STDIN_FILENO);
@@ -199,7 +193,7 @@ static void test_open__stdin_is_closed__does_not_take_its_number(void **state)
 	close(kept);
 }
 
-static void test_stats__a_link_comes_after_the_look__is_not_followed(void **state)
+TEST(test_stats__a_link_comes_after_the_look__is_not_followed)
 {
 	const struct place *place = *state;
 	struct fake_host *host = fake_host_create();
@@ -215,18 +209,4 @@ static void test_stats__a_link_comes_after_the_look__is_not_followed(void **stat
 	fake_host_destroy(host);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_open__nothing_there__is_made),
-		TEST(test_open__a_link_of_ones_own__is_followed),
-		TEST(test_open__a_link_of_somebody_else__is_not_followed),
-		TEST(test_open__a_link_comes_after_the_look__is_not_followed),
-		TEST(test_open__another_file_comes_in_its_place__stays_as_it_is),
-		TEST(test_open__stdin_is_closed__does_not_take_its_number),
-		TEST(test_stats__a_link_comes_after_the_look__is_not_followed),
-	};
-
-	return cmocka_run_group_tests_name("output_place", tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

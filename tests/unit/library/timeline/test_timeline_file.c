@@ -6,22 +6,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <zlib.h>
 
 #include "file.h"
+#include "unit.h"
 
 #define HEAD  "[0"
 #define TAIL  "\n]\n"
@@ -170,9 +165,8 @@ static void go_on(bool compressed)
 	assert_int_equal(check_whole(), ITEMS - 1);
 }
 
-static void test_text__writer_ends_after_any_page__somebody_goes_on(void **state)
+TEST(test_text__writer_ends_after_any_page__somebody_goes_on)
 {
-	(void)state;
 	long_items = true;
 	for (long pages = 0; pages < 300; pages += 13) {
 		write_in_child(false, pages);
@@ -180,9 +174,8 @@ static void test_text__writer_ends_after_any_page__somebody_goes_on(void **state
 	}
 }
 
-static void test_gzip__writer_ends_after_any_page__somebody_goes_on(void **state)
+TEST(test_gzip__writer_ends_after_any_page__somebody_goes_on)
 {
-	(void)state;
 	for (long pages = 0; pages < 60; pages += 3) {
 		write_in_child(true, pages);
 		go_on(true);
@@ -190,11 +183,10 @@ static void test_gzip__writer_ends_after_any_page__somebody_goes_on(void **state
 }
 
 /* What lies behind the last whole write makes room for the tail. */
-static void test_any__full_disk__an_error_and_closed(void **state)
+TEST(test_any__full_disk__an_error_and_closed)
 {
 	struct file file;
 
-	(void)state;
 	disk_full = true;
 	for (int compressed = 0; compressed < 2; compressed++)
 		for (long pages = 1; pages < 4; pages++) {
@@ -213,11 +205,10 @@ static void test_any__full_disk__an_error_and_closed(void **state)
 	disk_full = false;
 }
 
-static void test_any__no_file__is_an_error(void **state)
+TEST(test_any__no_file__is_an_error)
 {
 	struct file file;
 
-	(void)state;
 	assert_true(file_open(&file, false, open("/dev/null", O_RDONLY)));
 	assert_false(file_resume(&file, 4096));
 	file_close(&file);
@@ -240,14 +231,4 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text__writer_ends_after_any_page__somebody_goes_on),
-		cmocka_unit_test(test_gzip__writer_ends_after_any_page__somebody_goes_on),
-		cmocka_unit_test(test_any__full_disk__an_error_and_closed),
-		cmocka_unit_test(test_any__no_file__is_an_error),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+RUN_TESTS(NULL, NULL, setup, teardown)

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of lane.h, by themselves and against all that a lane has taken. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "lane.h"
+#include "unit.h"
 
-static void test_flat__slices_one_after_the_other__share_a_lane(void **state)
+TEST(test_flat__slices_one_after_the_other__share_a_lane)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	assert_true(lane_take(&lane, 10, 20, LANE_FLAT));
 	assert_true(lane_take(&lane, 20, 30, LANE_FLAT));
 	assert_false(lane_take(&lane, 29, 31, LANE_FLAT));
@@ -24,11 +16,10 @@ static void test_flat__slices_one_after_the_other__share_a_lane(void **state)
 	lane_fini(&lane);
 }
 
-static void test_nested__outer_ones_come_last__share_a_lane(void **state)
+TEST(test_nested__outer_ones_come_last__share_a_lane)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	assert_true(lane_take(&lane, 10, 20, LANE_NESTED));
 	assert_true(lane_take(&lane, 30, 40, LANE_NESTED));
 	assert_true(lane_take(&lane, 5, 45, LANE_NESTED));
@@ -38,11 +29,10 @@ static void test_nested__outer_ones_come_last__share_a_lane(void **state)
 	lane_fini(&lane);
 }
 
-static void test_nested__inner_one_comes_after_the_outer__fits_behind_what_is_there(void **state)
+TEST(test_nested__inner_one_comes_after_the_outer__fits_behind_what_is_there)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	assert_true(lane_take(&lane, 10, 20, LANE_NESTED));
 	assert_true(lane_take(&lane, 5, 100, LANE_NESTED));
 	assert_true(lane_take(&lane, 30, 100, LANE_NESTED));
@@ -50,33 +40,30 @@ static void test_nested__inner_one_comes_after_the_outer__fits_behind_what_is_th
 	lane_fini(&lane);
 }
 
-static void test_strict__same_begin__is_refused(void **state)
+TEST(test_strict__same_begin__is_refused)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	assert_true(lane_take(&lane, 10, 20, LANE_STRICT));
 	assert_false(lane_take(&lane, 10, 30, LANE_STRICT));
 	assert_true(lane_take(&lane, 9, 20, LANE_STRICT));
 	lane_fini(&lane);
 }
 
-static void test_nested__more_calls_than_are_kept__range_around_all_fits(void **state)
+TEST(test_nested__more_calls_than_are_kept__range_around_all_fits)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	for (uint64_t i = 0; i < 3 * LANE_SPANS; i++)
 		assert_true(lane_take(&lane, 10 * i + 10, 10 * i + 18, LANE_NESTED));
 	assert_true(lane_take(&lane, 1, 30 * (uint64_t)LANE_SPANS + 100, LANE_NESTED));
 	lane_fini(&lane);
 }
 
-static void test_blocked__what_is_before_that__is_refused(void **state)
+TEST(test_blocked__what_is_before_that__is_refused)
 {
 	struct lane lane = {0};
 
-	(void)state;
 	lane_block(&lane, 100);
 	assert_false(lane_take(&lane, 90, 110, LANE_NESTED));
 	assert_false(lane_take(&lane, 90, 95, LANE_FLAT));
@@ -99,12 +86,11 @@ static int overlap_badly(const uint64_t a[2], const uint64_t b[2], enum lane_rul
 	return !((a[0] <= b[0] && b[1] <= a[1]) || (b[0] <= a[0] && a[1] <= b[1]));
 }
 
-static void test_any_slices__what_is_taken__never_overlaps_badly(void **state)
+TEST(test_any_slices__what_is_taken__never_overlaps_badly)
 {
 	static uint64_t taken[MANY][2];
 	const enum lane_rule rules[] = {LANE_FLAT, LANE_NESTED, LANE_STRICT};
 
-	(void)state;
 	srand(7);
 	for (int r = 0; r < 3; r++) {
 		struct lane lane = {0};
@@ -127,18 +113,4 @@ static void test_any_slices__what_is_taken__never_overlaps_badly(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flat__slices_one_after_the_other__share_a_lane),
-		cmocka_unit_test(test_nested__outer_ones_come_last__share_a_lane),
-		cmocka_unit_test(
-			test_nested__inner_one_comes_after_the_outer__fits_behind_what_is_there),
-		cmocka_unit_test(test_strict__same_begin__is_refused),
-		cmocka_unit_test(test_nested__more_calls_than_are_kept__range_around_all_fits),
-		cmocka_unit_test(test_blocked__what_is_before_that__is_refused),
-		cmocka_unit_test(test_any_slices__what_is_taken__never_overlaps_badly),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

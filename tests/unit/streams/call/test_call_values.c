@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of calls as payloads have them: streams/call/arguments.h and pack.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <rtl/tracepoint.h>
 
 #include "../../streams/call/arguments.h"
 #include "../../streams/call/pack.h"
+#include "unit.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define OFFSET       16u /* of the values in a payload */
@@ -75,12 +71,11 @@ static void pack_numbers(unsigned char *packed)
 	assert_int_equal(call_pack_value(&pack_, -1), 0);
 }
 
-static void test_call_values__packed_by_a_wrapper__are_as_a_struct_has_them(void **state)
+TEST(test_call_values__packed_by_a_wrapper__are_as_a_struct_has_them)
 {
 	struct numbers expected;
 	unsigned char packed[CALL_PACKED_BYTES];
 
-	(void)state;
 	memset(&expected, 0, sizeof(expected)); /* gaps are 0 too, and what fills the last word */
 	expected.small = 0x12;
 	expected.large = 0x1122334455667788;
@@ -94,13 +89,12 @@ static void test_call_values__packed_by_a_wrapper__are_as_a_struct_has_them(void
 			 offsetof(struct numbers, last) + 4);
 }
 
-static void test_call_values__unpacked__are_those_that_were_packed(void **state)
+TEST(test_call_values__unpacked__are_those_that_were_packed)
 {
 	unsigned char packed[CALL_PACKED_BYTES], again[CALL_PACKED_BYTES];
 	const size_t bytes = call_value_bytes(&numbers, numbers.count);
 	uint64_t slots[CALL_ARGUMENTS], back[CALL_ARGUMENTS];
 
-	(void)state;
 	pack_numbers(packed);
 	call_values_unpack(&numbers, packed, slots);
 	assert_int_equal(slots[0], 0x12);
@@ -112,11 +106,10 @@ static void test_call_values__unpacked__are_those_that_were_packed(void **state)
 	assert_memory_equal(packed + bytes - 4, again + bytes - 4, 4);
 }
 
-static void test_call_values__written__take_no_more_than_their_words(void **state)
+TEST(test_call_values__written__take_no_more_than_their_words)
 {
 	struct rtl_text place;
 
-	(void)state;
 	for (uint32_t bytes = 0; bytes <= 8 * CALL_ARGUMENTS; bytes++) {
 		unsigned char packed[CALL_PACKED_BYTES], payload[OFFSET + CALL_PACKED_BYTES];
 		const uint32_t end = OFFSET + ((bytes + 7) & ~7u);
@@ -143,7 +136,7 @@ static void pack_left(unsigned char *packed, int32_t *value, const char *text)
 	CALL_TEXT(text, "", 8)
 }
 
-static void test_call_values__of_a_call_that_succeeded__have_what_it_left(void **state)
+TEST(test_call_values__of_a_call_that_succeeded__have_what_it_left)
 {
 	const uint32_t bytes = call_value_bytes(&left, left.count);
 	unsigned char packed[CALL_PACKED_BYTES];
@@ -151,7 +144,6 @@ static void test_call_values__of_a_call_that_succeeded__have_what_it_left(void *
 	struct rtl_text place;
 	int32_t value = -3;
 
-	(void)state;
 	pack_left(packed, &value, NULL);
 	call_values_put(&left, packed, bytes, false, payload, OFFSET, &place);
 	assert_int_equal(payload[2], 0); /* as they were passed */
@@ -166,8 +158,7 @@ static void test_call_values__of_a_call_that_succeeded__have_what_it_left(void *
 	assert_int_equal(payload[4], 0);
 }
 
-static void
-test_call_values__with_texts__have_them_behind_the_values_as_far_as_they_fit(void **state)
+TEST(test_call_values__with_texts__have_them_behind_the_values_as_far_as_they_fit)
 {
 	const uint32_t bytes = call_value_bytes(&texts, texts.count);
 	unsigned char packed[CALL_PACKED_BYTES];
@@ -176,7 +167,6 @@ test_call_values__with_texts__have_them_behind_the_values_as_far_as_they_fit(voi
 	struct rtl_text place, text;
 	int32_t value = 9;
 
-	(void)state;
 	pack_left(packed, &value, "a text");
 	assert_int_equal(call_values_read(&values, &texts, bytes, packed, true), bytes + 6);
 	call_values_fill(&values, payload, OFFSET, &place);
@@ -205,16 +195,4 @@ test_call_values__with_texts__have_them_behind_the_values_as_far_as_they_fit(voi
 	assert_int_equal(payload[5], 0x1234);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_call_values__packed_by_a_wrapper__are_as_a_struct_has_them),
-		cmocka_unit_test(test_call_values__unpacked__are_those_that_were_packed),
-		cmocka_unit_test(test_call_values__written__take_no_more_than_their_words),
-		cmocka_unit_test(test_call_values__of_a_call_that_succeeded__have_what_it_left),
-		cmocka_unit_test(
-			test_call_values__with_texts__have_them_behind_the_values_as_far_as_they_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts read from anywhere: what the program gave to a function, whatever it is. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
 #include "../../streams/common/text.h"
+#include "unit.h"
 
 static struct text read_text(const void *from)
 {
@@ -23,30 +17,27 @@ static struct text read_text(const void *from)
 	return text;
 }
 
-static void test_read__a_text(void **state)
+TEST(test_read__a_text)
 {
 	const struct text text = read_text("a text");
 
-	(void)state;
 	assert_true(text.there);
 	assert_false(text.cut);
 	assert_int_equal(text.length, 6);
 	assert_memory_equal(text.bytes, "a text", 6);
 }
 
-static void test_read__none__not_there(void **state)
+TEST(test_read__none__not_there)
 {
-	(void)state;
 	assert_false(read_text(NULL).there);
 	assert_false(read_text((void *)16).there);
 	assert_int_equal(read_text((void *)16).length, 0);
 }
 
-static void test_read__long__cut(void **state)
+TEST(test_read__long__cut)
 {
 	char *long_text = calloc(1, 2000);
 
-	(void)state;
 	memset(long_text, 'x', 1999);
 	assert_true(read_text(long_text).cut);
 	assert_int_equal(read_text(long_text).length, TEXT_BYTES);
@@ -57,13 +48,12 @@ static void test_read__long__cut(void **state)
 }
 
 /* Not terminated, and nothing behind it. */
-static void test_read__to_the_end_of_memory(void **state)
+TEST(test_read__to_the_end_of_memory)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct text text;
 	char eight[8];
 
-	(void)state;
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	memset(pages, 'y', 4096);
@@ -76,13 +66,12 @@ static void test_read__to_the_end_of_memory(void **state)
 	munmap(pages, 8192);
 }
 
-static void test_load__sizes_and_signs(void **state)
+TEST(test_load__sizes_and_signs)
 {
 	const int64_t number = -2;
 	const int32_t small = -3;
 	const uint8_t byte = 0xfe;
 
-	(void)state;
 	assert_int_equal(value_load((uint64_t)(uintptr_t)&number, 8, true), (uint64_t)-2);
 	assert_int_equal(value_load((uint64_t)(uintptr_t)&small, 4, true), (uint64_t)-3);
 	assert_int_equal(value_load((uint64_t)(uintptr_t)&small, 4, false), 0xfffffffdu);
@@ -90,15 +79,4 @@ static void test_load__sizes_and_signs(void **state)
 	assert_int_equal(value_load((uint64_t)(uintptr_t)&byte, 1, false), 0xfe);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read__a_text),
-		cmocka_unit_test(test_read__none__not_there),
-		cmocka_unit_test(test_read__long__cut),
-		cmocka_unit_test(test_read__to_the_end_of_memory),
-		cmocka_unit_test(test_load__sizes_and_signs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

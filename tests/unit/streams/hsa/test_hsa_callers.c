@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who submitted work that HIP reports later. */
 #include "callers.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #define COUNT 1024
 
@@ -26,13 +21,12 @@ static uint64_t note(uint32_t tid)
 	return number;
 }
 
-static void test_callers__noted__found_until_all_has_ended(void **state)
+TEST(test_callers__noted__found_until_all_has_ended)
 {
 	const uint64_t number = note(11);
 	struct caller caller;
 	bool ends;
 
-	(void)state;
 	callers_begin(number, 0);
 	callers_begin(number, 1);
 	assert_int_equal(callers_end(number, 1, &caller, &ends), CALLERS_FOUND);
@@ -45,25 +39,23 @@ static void test_callers__noted__found_until_all_has_ended(void **state)
 	assert_true(ends);
 }
 
-static void test_callers__nothing_noted__none(void **state)
+TEST(test_callers__nothing_noted__none)
 {
 	struct caller caller;
 	bool ends;
 
-	(void)state;
 	assert_int_equal(callers_end(0, 0, &caller, &ends), CALLERS_NONE);
 	assert_int_equal(callers_end(callers_take() + COUNT / 2, 0, &caller, &ends), CALLERS_NONE);
 	assert_false(ends);
 }
 
-static void test_callers__busy_entry__passed_over(void **state)
+TEST(test_callers__busy_entry__passed_over)
 {
 	const uint64_t busy = note(12);
 	struct caller caller;
 	uint64_t number;
 	bool ends;
 
-	(void)state;
 	callers_begin(busy, 2);
 	for (unsigned i = 0; i < 3 * COUNT; i++) {
 		number = note(13);
@@ -73,13 +65,12 @@ static void test_callers__busy_entry__passed_over(void **state)
 	assert_int_equal(caller.submitter.tid, 12);
 }
 
-static void test_callers__entry_used_again__lost(void **state)
+TEST(test_callers__entry_used_again__lost)
 {
 	const uint64_t first = note(14);
 	struct caller caller;
 	bool ends;
 
-	(void)state;
 	for (unsigned i = 0; i < COUNT; i++)
 		(void)note(15);
 	assert_int_equal(callers_end(first, 0, &caller, &ends), CALLERS_LOST);
@@ -87,13 +78,12 @@ static void test_callers__entry_used_again__lost(void **state)
 }
 
 /* A graph's work is one piece that has begun, and several that end. */
-static void test_callers__entry_used_again__what_had_begun_ends_once(void **state)
+TEST(test_callers__entry_used_again__what_had_begun_ends_once)
 {
 	const uint64_t first = note(16);
 	struct caller caller;
 	bool ends;
 
-	(void)state;
 	callers_begin(first, 0);
 	for (unsigned i = 0; i < 16 * COUNT; i++)
 		callers_begin(note(17), 1);
@@ -105,12 +95,11 @@ static void test_callers__entry_used_again__what_had_begun_ends_once(void **stat
 		(void)callers_end(first, 1, &caller, &ends);
 }
 
-static void test_callers__nobodys_work__ends_once(void **state)
+TEST(test_callers__nobodys_work__ends_once)
 {
 	struct caller caller;
 	bool ends;
 
-	(void)state;
 	callers_begin(0, 2);
 	assert_int_equal(callers_end(0, 2, &caller, &ends), CALLERS_LOST);
 	assert_true(ends);
@@ -124,16 +113,4 @@ static int init(void **state)
 	return callers_init(COUNT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_callers__noted__found_until_all_has_ended),
-		cmocka_unit_test(test_callers__nothing_noted__none),
-		cmocka_unit_test(test_callers__busy_entry__passed_over),
-		cmocka_unit_test(test_callers__entry_used_again__lost),
-		cmocka_unit_test(test_callers__nobodys_work__ends_once),
-		cmocka_unit_test(test_callers__entry_used_again__what_had_begun_ends_once),
-	};
-
-	return cmocka_run_group_tests(tests, init, NULL);
-}
+RUN_TESTS(NULL, NULL, init, NULL)

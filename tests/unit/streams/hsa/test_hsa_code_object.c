@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a code object says of itself: of one that is written here, byte by byte. */
 #include <elf.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../streams/hsa/objects/code_object.h"
+#include "unit.h"
 
 struct image {
 	unsigned char bytes[4096];
@@ -114,13 +108,12 @@ static void make(struct image *image)
 	memcpy(image->bytes + sizeof(header), &segment, sizeof(segment));
 }
 
-static void test_read__note__tells_registers(void **state)
+TEST(test_read__note__tells_registers)
 {
 	const struct code_object_kernel *kernel;
 	struct code_object object;
 	struct image image;
 
-	(void)state;
 	make(&image);
 	code_object_read(&object, image.bytes, image.size);
 	assert_string_equal(object.target, "amdgcn-amd-amdhsa--gfx906");
@@ -139,11 +132,10 @@ static void test_read__note__tells_registers(void **state)
 	code_object_fini(&object);
 }
 
-static void test_read__no_elf__has_its_hash_only(void **state)
+TEST(test_read__no_elf__has_its_hash_only)
 {
 	struct code_object object;
 
-	(void)state;
 	code_object_read(&object, "no ELF file", 11);
 	assert_int_equal(object.hash, code_object_hash("no ELF file", 11));
 	assert_int_equal(object.kernel_count, 0);
@@ -153,12 +145,11 @@ static void test_read__no_elf__has_its_hash_only(void **state)
 }
 
 /* Under the address sanitizer: nothing is read beyond the end. */
-static void test_read__cut_off_anywhere__reads_what_is_there(void **state)
+TEST(test_read__cut_off_anywhere__reads_what_is_there)
 {
 	struct code_object object;
 	struct image image;
 
-	(void)state;
 	make(&image);
 	for (size_t size = 0; size < image.size; size++) {
 		void *copy = malloc(size ? size : 1);
@@ -172,12 +163,11 @@ static void test_read__cut_off_anywhere__reads_what_is_there(void **state)
 	}
 }
 
-static void test_read__any_byte_changed__ends(void **state)
+TEST(test_read__any_byte_changed__ends)
 {
 	struct code_object object;
 	struct image image;
 
-	(void)state;
 	make(&image);
 	for (size_t i = 0; i < image.size; i++) {
 		const unsigned char was = image.bytes[i];
@@ -193,11 +183,10 @@ static void test_read__any_byte_changed__ends(void **state)
 }
 
 /* The ids of kernels are made of it: it must never change. */
-static void test_hash__is_the_same_for_ever(void **state)
+TEST(test_hash__is_the_same_for_ever)
 {
 	unsigned char bytes[100];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)(i * 7);
 	assert_int_equal(code_object_hash("", 0), 0x84009a13b6293b9au);
@@ -207,15 +196,4 @@ static void test_hash__is_the_same_for_ever(void **state)
 	assert_true(code_object_hash(bytes, 100) != 0xd793ca259592d15bu);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read__note__tells_registers),
-		cmocka_unit_test(test_read__no_elf__has_its_hash_only),
-		cmocka_unit_test(test_read__cut_off_anywhere__reads_what_is_there),
-		cmocka_unit_test(test_read__any_byte_changed__ends),
-		cmocka_unit_test(test_hash__is_the_same_for_ever),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

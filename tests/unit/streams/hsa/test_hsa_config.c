@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The HSA interceptor's settings, with librtl's log played here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <rtl/publish.h>
 
 #include "../../streams/hip/preload.h"
 #include "../../streams/hsa/runtime/config.h"
+#include "unit.h"
 
 static char line[512];
 static int lines;
@@ -57,11 +51,10 @@ static int setup(void **state)
 	return 0;
 }
 
-static void test_config__nothing_set__has_defaults(void **state)
+TEST(test_config__nothing_set__has_defaults)
 {
 	struct config config;
 
-	(void)state;
 	assert_true(config_read(&config));
 	assert_int_equal(config.mode, CONFIG_STANDARD);
 	assert_int_equal(config.slots, 131072);
@@ -70,11 +63,10 @@ static void test_config__nothing_set__has_defaults(void **state)
 	assert_int_equal(lines, 0);
 }
 
-static void test_config__exit_ms__is_read(void **state)
+TEST(test_config__exit_ms__is_read)
 {
 	struct config config;
 
-	(void)state;
 	setenv("RTL_EXIT_TIMEOUT_MS", "5", 1);
 	setenv("RTL_HSA_EXIT_MS", "70", 1);
 	assert_true(config_read(&config));
@@ -106,9 +98,8 @@ static int status_with(const char *strict)
 	return WEXITSTATUS(status);
 }
 
-static void test_config__only_1__is_strict(void **state)
+TEST(test_config__only_1__is_strict)
 {
-	(void)state;
 	assert_int_equal(status_with("1"), 2);
 	assert_int_equal(status_with("0"), 11);
 	assert_int_equal(status_with(""), 11);
@@ -117,7 +108,7 @@ static void test_config__only_1__is_strict(void **state)
 	assert_int_equal(status_with("10"), 11);
 }
 
-static void test_config__mode__is_read_or_refused(void **state)
+TEST(test_config__mode__is_read_or_refused)
 {
 	static const struct {
 		const char *name;
@@ -130,7 +121,6 @@ static void test_config__mode__is_read_or_refused(void **state)
 		     {"Full", CONFIG_STANDARD, false, 1},   {"fast", CONFIG_STANDARD, false, 1}};
 	struct config config;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		lines = 0;
 		setenv("RTL_MODE", modes[i].name, 1);
@@ -142,11 +132,10 @@ static void test_config__mode__is_read_or_refused(void **state)
 	}
 }
 
-static void test_config__mode_hip__needs_the_preload(void **state)
+TEST(test_config__mode_hip__needs_the_preload)
 {
 	struct config config;
 
-	(void)state;
 	setenv("RTL_MODE", "hip", 1);
 	assert_false(config_read(&config));
 	assert_non_null(strstr(line, "LD_PRELOAD"));
@@ -163,15 +152,4 @@ static void test_config__mode_hip__needs_the_preload(void **state)
 	assert_int_equal(lines, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_config__nothing_set__has_defaults, setup),
-		cmocka_unit_test_setup(test_config__exit_ms__is_read, setup),
-		cmocka_unit_test_setup(test_config__only_1__is_strict, setup),
-		cmocka_unit_test_setup(test_config__mode__is_read_or_refused, setup),
-		cmocka_unit_test_setup(test_config__mode_hip__needs_the_preload, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, NULL, NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches of copies, as newer runtimes have them, which none of those here has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 #include <rtl/events.h>
 
 #include "../../streams/hsa/runtime/interceptor.h"
 #include "../../streams/hsa/submit/copies.h"
+#include "unit.h"
 
 struct interceptor interceptor;
 
@@ -115,14 +110,13 @@ static void check_stride(size_t words)
 	assert_int_equal(begun[1].function, RTL_HSA_COPY_BATCH);
 }
 
-static void test_batch__descriptions_of_any_size__are_read(void **state)
+TEST(test_batch__descriptions_of_any_size__are_read)
 {
-	(void)state;
 	for (size_t bytes = 64; bytes <= 256; bytes += 8)
 		check_stride(bytes / 8);
 }
 
-static void test_batch__lists__are_summed_up(void **state)
+TEST(test_batch__lists__are_summed_up)
 {
 	const uint64_t sources[] = {0x1000, 0x2000}, sizes[] = {10, 20};
 	const uint64_t agents[] = {8, 9}, destinations[] = {0x5000, 0x6000};
@@ -131,7 +125,6 @@ static void test_batch__lists__are_summed_up(void **state)
 	const uint64_t broadcast[] = {0x9000, 7, (uintptr_t)agents, (uintptr_t)destinations, 50};
 	uint64_t ops[32] = {0};
 
-	(void)state;
 	set_op(ops, 0, 2, 71, linear);
 	set_op(ops + 16, 1, 2, 72, broadcast);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
@@ -145,12 +138,11 @@ static void test_batch__lists__are_summed_up(void **state)
 	assert_int_equal(begun[1].src, 0x9000);
 }
 
-static void test_batch__refused__is_told(void **state)
+TEST(test_batch__refused__is_told)
 {
 	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t op[16] = {0};
 
-	(void)state;
 	set_op(op, 0, 0, 71, words);
 	runtime_status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	assert_int_equal(copy_batch(op, 1, 0, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
@@ -158,12 +150,11 @@ static void test_batch__refused__is_told(void **state)
 	assert_int_equal(ended_status, HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-static void test_batch__not_understood__is_counted_and_passed_on(void **state)
+TEST(test_batch__not_understood__is_counted_and_passed_on)
 {
 	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t ops[2 * 16] = {0};
 
-	(void)state;
 	set_op(ops, 0, 0, 71, words);
 	set_op(ops + 16, 99, 0, 72, words);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
@@ -175,13 +166,12 @@ static void test_batch__not_understood__is_counted_and_passed_on(void **state)
 	assert_int_equal(runtime_calls, 2);
 }
 
-static void test_batch__at_the_end_of_memory__is_not_left(void **state)
+TEST(test_batch__at_the_end_of_memory__is_not_left)
 {
 	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *ops = (uint64_t *)(pages + 4096 - 2 * 80);
 
-	(void)state;
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	set_op(ops, 0, 0, 71, words);
@@ -197,12 +187,11 @@ static void test_batch__at_the_end_of_memory__is_not_left(void **state)
 	munmap(pages, 8192);
 }
 
-static void test_batch__without_a_signal__is_counted(void **state)
+TEST(test_batch__without_a_signal__is_counted)
 {
 	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t ops[2 * 16] = {0};
 
-	(void)state;
 	set_op(ops, 0, 0, 0, words);
 	set_op(ops + 16, 0, 0, 72, words);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
@@ -210,18 +199,4 @@ static void test_batch__without_a_signal__is_counted(void **state)
 	assert_int_equal(missed, 1);
 }
 
-#define BATCH(name) cmocka_unit_test_setup(name, setup_batch)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		BATCH(test_batch__descriptions_of_any_size__are_read),
-		BATCH(test_batch__lists__are_summed_up),
-		BATCH(test_batch__refused__is_told),
-		BATCH(test_batch__not_understood__is_counted_and_passed_on),
-		BATCH(test_batch__at_the_end_of_memory__is_not_left),
-		BATCH(test_batch__without_a_signal__is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup_batch, NULL, NULL, NULL)

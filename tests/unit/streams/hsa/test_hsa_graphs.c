@@ -2,14 +2,10 @@
 /* How much a graph launches: nodes are counted when it is instantiated. */
 #include "graphs.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "report.h"
+#include "unit.h"
 
 enum { KERNEL, COPY, FILL, HOST, CHILD, EMPTY, BATCH = 14 };
 
@@ -63,9 +59,8 @@ static struct graph outer = {.count = 5,
 				       {.type = EMPTY}}};
 static uint32_t kernels, copies;
 
-static void test_graphs__nodes_and_graphs_within__counted(void **state)
+TEST(test_graphs__nodes_and_graphs_within__counted)
 {
-	(void)state;
 	assert_false(graphs_find(0x10, &kernels, &copies));
 	graphs_note(0x10, (uintptr_t)&outer);
 	assert_true(graphs_find(0x10, &kernels, &copies));
@@ -76,22 +71,20 @@ static void test_graphs__nodes_and_graphs_within__counted(void **state)
 	assert_int_equal(kernels, 1);
 }
 
-static void test_graphs__no_nodes__known(void **state)
+TEST(test_graphs__no_nodes__known)
 {
 	struct graph none = {0};
 
-	(void)state;
 	graphs_note(0x20, (uintptr_t)&none);
 	assert_true(graphs_find(0x20, &kernels, &copies));
 	assert_int_equal(kernels + copies, 0);
 }
 
-static void test_graphs__what_is_not_known__is_said(void **state)
+TEST(test_graphs__what_is_not_known__is_said)
 {
 	struct graph strange = {.count = 2, .nodes = {{.type = KERNEL}, {.type = BATCH}}};
 	struct graph endless = {.count = 1, .nodes = {{.type = CHILD, .child = &endless}}};
 
-	(void)state;
 	graphs_note(0x30, (uintptr_t)&strange);
 	assert_false(graphs_find(0x30, &kernels, &copies));
 	graphs_note(0x30, (uintptr_t)&endless);
@@ -99,9 +92,8 @@ static void test_graphs__what_is_not_known__is_said(void **state)
 	assert_false(graphs_find(0, &kernels, &copies));
 }
 
-static void test_graphs__forgotten__not_known(void **state)
+TEST(test_graphs__forgotten__not_known)
 {
-	(void)state;
 	graphs_note(0x40, (uintptr_t)&inner);
 	graphs_forget(0x40);
 	assert_false(graphs_find(0x40, &kernels, &copies));
@@ -109,11 +101,10 @@ static void test_graphs__forgotten__not_known(void **state)
 	assert_false(graphs_find(0x50, &kernels, &copies));
 }
 
-static void test_graphs__more_than_there_is_room_for__not_known(void **state)
+TEST(test_graphs__more_than_there_is_room_for__not_known)
 {
 	unsigned known = 0;
 
-	(void)state;
 	for (uint64_t i = 1; i <= 10000; i++)
 		graphs_note(i << 16, (uintptr_t)&inner);
 	for (uint64_t i = 1; i <= 10000; i++)
@@ -128,15 +119,4 @@ static void test_graphs__more_than_there_is_room_for__not_known(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_graphs__nodes_and_graphs_within__counted),
-		cmocka_unit_test(test_graphs__no_nodes__known),
-		cmocka_unit_test(test_graphs__what_is_not_known__is_said),
-		cmocka_unit_test(test_graphs__forgotten__not_known),
-		cmocka_unit_test(test_graphs__more_than_there_is_room_for__not_known),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernels the user's regular expressions choose, with librtl's log played here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <rtl/publish.h>
 
 #include "../../streams/hsa/objects/kernel_choice.h"
+#include "unit.h"
 
 static char line[512];
 
@@ -67,7 +61,7 @@ static int status_of(const struct trial *trial)
 
 #define GEMM "_Z4gemmIfEvPT_" /* void gemm<float>(float*) */
 
-static void test_kernel_choice__names__as_they_are_shown(void **state)
+TEST(test_kernel_choice__names__as_they_are_shown)
 {
 	static const struct trial trials[] = {
 		{NULL, NULL, NULL, GEMM, false, false, NULL},
@@ -84,12 +78,11 @@ static void test_kernel_choice__names__as_they_are_shown(void **state)
 		{"^plain$", NULL, NULL, "plain", true, false, NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++)
 		assert_int_equal(status_of(&trials[i]), 0);
 }
 
-static void test_kernel_choice__no_expression__said_and_chooses_nothing(void **state)
+TEST(test_kernel_choice__no_expression__said_and_chooses_nothing)
 {
 	static const struct trial alone = {"a(",
 					   NULL,
@@ -107,31 +100,20 @@ static void test_kernel_choice__no_expression__said_and_chooses_nothing(void **s
 					   "RTL_EXCLUDE: '[' is no regular expression ("};
 	static const struct trial strict = {"a(", NULL, "1", GEMM, false, false, NULL};
 
-	(void)state;
 	assert_int_equal(status_of(&alone), 0);
 	assert_int_equal(status_of(&among), 0);
 	assert_int_equal(status_of(&strict), 2);
 }
 
 /* regcomp(3) would use up the stack of the program. */
-static void test_kernel_choice__deeper_than_anybody_writes__refused(void **state)
+TEST(test_kernel_choice__deeper_than_anybody_writes__refused)
 {
 	static char deep[20001];
 	const struct trial trial = {
 		deep, NULL, NULL, GEMM, false, false, "nested or repeated too often"};
 
-	(void)state;
 	memset(deep, '(', sizeof(deep) - 1);
 	assert_int_equal(status_of(&trial), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernel_choice__names__as_they_are_shown),
-		cmocka_unit_test(test_kernel_choice__no_expression__said_and_chooses_nothing),
-		cmocka_unit_test(test_kernel_choice__deeper_than_anybody_writes__refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernel lies at which address, with librtl's part played here. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <rtl/rtl.h>
 
 #include "../../streams/hsa/objects/kernel_table.h"
+#include "unit.h"
 
 #define UNKNOWN 1
 
@@ -37,16 +32,14 @@ static int setup(void **state)
 	return kernel_table_init();
 }
 
-static void test_find__nothing_there__is_unknown(void **state)
+TEST(test_find__nothing_there__is_unknown)
 {
-	(void)state;
 	assert_int_equal(kernel_table_find(0x1234)->uid, UNKNOWN);
 	assert_int_equal(kernel_table_find(0)->uid, UNKNOWN);
 }
 
-static void test_find__address_used_again__is_the_new_one(void **state)
+TEST(test_find__address_used_again__is_the_new_one)
 {
-	(void)state;
 	assert_int_equal(kernel_table_add(0x1000, 7, 70, 71, &first), 0);
 	assert_int_equal(kernel_table_find(0x1000)->uid, 70);
 	assert_int_equal(kernel_table_find(0x1000)->name, 71);
@@ -57,9 +50,8 @@ static void test_find__address_used_again__is_the_new_one(void **state)
 	kernel_table_remove(8);
 }
 
-static void test_add__kernel_loaded_again__is_not_the_first(void **state)
+TEST(test_add__kernel_loaded_again__is_not_the_first)
 {
-	(void)state;
 	assert_int_equal(kernel_table_add(0x3000, 30, 300, 31, &first), 0);
 	assert_true(first);
 	kernel_table_remove(30);
@@ -73,15 +65,13 @@ static void test_add__kernel_loaded_again__is_not_the_first(void **state)
 	kernel_table_remove(31);
 }
 
-static void test_add__object_0__is_refused(void **state)
+TEST(test_add__object_0__is_refused)
 {
-	(void)state;
 	assert_int_equal(kernel_table_add(0, 7, 70, 71, &first), RTL_EINVAL);
 }
 
-static void test_add__many__all_are_found(void **state)
+TEST(test_add__many__all_are_found)
 {
-	(void)state;
 	for (uint64_t i = 1; i <= 20000; i++)
 		assert_int_equal(kernel_table_add(i << 6, 1 + i % 10, 100 + i, i, &first), 0);
 	for (uint64_t i = 1; i <= 20000; i++)
@@ -105,11 +95,10 @@ static void *reader(void *data)
 }
 
 /* Modules come and go at ever new addresses; a kernel that stays is always found. */
-static void test_find__while_others_come_and_go__finds_its_own(void **state)
+TEST(test_find__while_others_come_and_go__finds_its_own)
 {
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(kernel_table_add(0x77c0, 1, 7700, 7, &first), 0);
 	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
 	for (uint64_t i = 0; i < 3000; i++) {
@@ -131,9 +120,8 @@ static uint64_t uid_of_name(uint64_t name)
 }
 
 /* By name alone: the only one, or the one that stands for all of that name. */
-static void test_named__one_or_several(void **state)
+TEST(test_named__one_or_several)
 {
-	(void)state;
 	assert_false(kernel_table_has_name(900001));
 	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 1000001);
 	assert_false(kernel_table_has_name(900001));
@@ -145,17 +133,4 @@ static void test_named__one_or_several(void **state)
 	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 1000001);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find__nothing_there__is_unknown),
-		cmocka_unit_test(test_find__address_used_again__is_the_new_one),
-		cmocka_unit_test(test_add__kernel_loaded_again__is_not_the_first),
-		cmocka_unit_test(test_add__object_0__is_refused),
-		cmocka_unit_test(test_add__many__all_are_found),
-		cmocka_unit_test(test_named__one_or_several),
-		cmocka_unit_test(test_find__while_others_come_and_go__finds_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
-}
+RUN_TESTS(NULL, NULL, setup, NULL)

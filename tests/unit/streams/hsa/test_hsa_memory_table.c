@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* streams/hsa/objects/memory_table.c: against a plain list, with keys that lie close and far apart.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "../../streams/hsa/objects/memory_table.h"
+#include "unit.h"
 
 #define KEYS 3000
 
@@ -21,14 +15,13 @@ static uint64_t key_of(unsigned i)
 			    : 0x1100000000u + ((uint64_t)i << 21);
 }
 
-static void test_memory_table__random_changes__as_a_list(void **state)
+TEST(test_memory_table__random_changes__as_a_list)
 {
 	struct memory_table table = {0};
 	uint64_t *bytes = calloc(KEYS, sizeof(*bytes));
 	size_t count = 0;
 	unsigned random = 7;
 
-	(void)state;
 	for (int round = 0; round < 100000; round++) {
 		const unsigned i = (unsigned)rand_r(&random) % KEYS;
 		struct memory_entry *found = memory_table_find(&table, key_of(i));
@@ -58,12 +51,11 @@ static void test_memory_table__random_changes__as_a_list(void **state)
 	free(bytes);
 }
 
-static void test_memory_table__full__refuses_and_keeps(void **state)
+TEST(test_memory_table__full__refuses_and_keeps)
 {
 	struct memory_table table = {0};
 	uint64_t key = 0;
 
-	(void)state;
 	assert_null(memory_table_find(&table, 5));
 	while (memory_table_add(&table, &(struct memory_entry){.key = key + 1, .bytes = key}))
 		key++;
@@ -75,12 +67,4 @@ static void test_memory_table__full__refuses_and_keeps(void **state)
 	free(table.entries);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_memory_table__random_changes__as_a_list),
-		cmocka_unit_test(test_memory_table__full__refuses_and_keeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

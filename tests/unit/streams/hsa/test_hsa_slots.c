@@ -2,16 +2,10 @@
 /* Pools of slots of the HSA interceptor, with signals that are plain memory. */
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "../../streams/hsa/harvest/slots.h"
 #include "../../streams/hsa/runtime/interceptor.h"
+#include "unit.h"
 
 struct interceptor interceptor;
 static const struct slot_kind own = {.signal = SLOT_OWN};
@@ -66,12 +60,11 @@ static int teardown(void **state)
 	return signals_alive;
 }
 
-static void test_slots_take__until_none_is_left__gives_each_once(void **state)
+TEST(test_slots_take__until_none_is_left__gives_each_once)
 {
 	struct slot_pool pool;
 	bool seen[100] = {false};
 
-	(void)state;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 100, 100), 0);
 	assert_int_equal(pool.capacity, 128);
 	for (int i = 0; i < 100; i++) {
@@ -88,12 +81,11 @@ static void test_slots_take__until_none_is_left__gives_each_once(void **state)
 	slots_fini(&pool);
 }
 
-static void test_slots_untake__gives_the_same_again(void **state)
+TEST(test_slots_untake__gives_the_same_again)
 {
 	struct slot_pool pool;
 	struct slot *slot;
 
-	(void)state;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 64), 0);
 	(void)slot_take(&pool);
 	slot = slot_take(&pool);
@@ -102,11 +94,10 @@ static void test_slots_untake__gives_the_same_again(void **state)
 	slots_fini(&pool);
 }
 
-static void test_slots_grow__at_the_limit__stops(void **state)
+TEST(test_slots_grow__at_the_limit__stops)
 {
 	struct slot_pool pool, other;
 
-	(void)state;
 	interceptor.config.slots = 70;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 1024, 50), 0);
 	assert_int_equal(slots_grow(&pool, 50), 20);
@@ -117,11 +108,10 @@ static void test_slots_grow__at_the_limit__stops(void **state)
 	slots_fini(&other);
 }
 
-static void test_slots_grow__no_signal__leaves_the_pool_usable(void **state)
+TEST(test_slots_grow__no_signal__leaves_the_pool_usable)
 {
 	struct slot_pool pool;
 
-	(void)state;
 	signals_left = 3;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 10), 0);
 	assert_int_equal(pool.count, 3);
@@ -133,13 +123,12 @@ static void test_slots_grow__no_signal__leaves_the_pool_usable(void **state)
 	slots_fini(&pool);
 }
 
-static void test_slots_recycle__arms_the_signal_again(void **state)
+TEST(test_slots_recycle__arms_the_signal_again)
 {
 	struct slot_pool pool;
 	struct slot *slot;
 	amd_signal_t *signal;
 
-	(void)state;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 1), 0);
 	slot = slot_take(&pool);
 	slot->kind = &own;
@@ -176,12 +165,11 @@ static void *produce(void *data)
 	return NULL;
 }
 
-static void test_slots__producer_and_harvester_at_once__pass_on_each_in_order(void **state)
+TEST(test_slots__producer_and_harvester_at_once__pass_on_each_in_order)
 {
 	struct slot_pool pool;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 128, 16), 0);
 	assert_int_equal(pthread_create(&thread, NULL, produce, &pool), 0);
 	for (uint64_t expected = 0; expected < MANY;) {
@@ -204,23 +192,4 @@ static void test_slots__producer_and_harvester_at_once__pass_on_each_in_order(vo
 	slots_fini(&pool);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			test_slots_take__until_none_is_left__gives_each_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slots_untake__gives_the_same_again, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_slots_grow__at_the_limit__stops, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(test_slots_grow__no_signal__leaves_the_pool_usable,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slots_recycle__arms_the_signal_again, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(
-			test_slots__producer_and_harvester_at_once__pass_on_each_in_order, setup,
-			teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

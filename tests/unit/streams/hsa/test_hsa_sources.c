@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of slots when a pass is made: kinds of work of a source that this test plays. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <rtl/rtl.h>
 
@@ -15,6 +9,7 @@
 #include "../../streams/hsa/harvest/turn.h"
 #include "../../streams/hsa/objects/agents.h"
 #include "../../streams/hsa/runtime/interceptor.h"
+#include "unit.h"
 
 struct interceptor interceptor;
 
@@ -205,9 +200,8 @@ static void assert_published(unsigned count, unsigned last)
 		assert_int_equal(published[count - 1], last);
 }
 
-static void test_pass__ended_in_any_order__publishes_each_once(void **state)
+TEST(test_pass__ended_in_any_order__publishes_each_once)
 {
-	(void)state;
 	submit("eeee");
 	works[2]->has_ended = works[0]->has_ended = true;
 	assert_true(pass(1));
@@ -225,9 +219,8 @@ static void test_pass__ended_in_any_order__publishes_each_once(void **state)
 	assert_int_equal(sources.under_way, 0);
 }
 
-static void test_pass__behind_what_a_barrier_waits_for__is_looked_at_now_and_then(void **state)
+TEST(test_pass__behind_what_a_barrier_waits_for__is_looked_at_now_and_then)
 {
-	(void)state;
 	submit("eEeeE");
 	works[1]->has_ended = true;
 	assert_true(pass(1));
@@ -241,9 +234,8 @@ static void test_pass__behind_what_a_barrier_waits_for__is_looked_at_now_and_the
 	assert_int_equal(sources.under_way, 3);
 }
 
-static void test_pass__no_event__asks_for_no_room_and_counts_nothing(void **state)
+TEST(test_pass__no_event__asks_for_no_room_and_counts_nothing)
 {
-	(void)state;
 	submit("se");
 	works[0]->has_ended = works[1]->has_ended = true;
 	room = RTL_EBUSY;
@@ -257,11 +249,10 @@ static void test_pass__no_event__asks_for_no_room_and_counts_nothing(void **stat
 	assert_int_equal(pending.ended, 1);
 }
 
-static void test_pass__may_wait__asks_nobody(void **state)
+TEST(test_pass__may_wait__asks_nobody)
 {
 	bool all;
 
-	(void)state;
 	submit("ee");
 	works[0]->has_ended = works[1]->has_ended = true;
 	room = RTL_EBUSY;
@@ -278,9 +269,8 @@ static void end_all(unsigned count)
 		works[i]->has_ended = true;
 }
 
-static void test_pass__much_room__asks_once_for_many(void **state)
+TEST(test_pass__much_room__asks_once_for_many)
 {
-	(void)state;
 	much_room = true;
 	submit("eeeeeeee");
 	end_all(8);
@@ -296,9 +286,8 @@ static void test_pass__much_room__asks_once_for_many(void **state)
 	assert_published(8, 7);
 }
 
-static void test_pass__little_room__asks_for_each(void **state)
+TEST(test_pass__little_room__asks_for_each)
 {
-	(void)state;
 	submit("eesee");
 	end_all(5);
 	assert_true(pass(1));
@@ -306,9 +295,8 @@ static void test_pass__little_room__asks_for_each(void **state)
 	assert_int_equal(room_asked, 4);
 }
 
-static void test_pass__events_may_be_more__asks_for_each(void **state)
+TEST(test_pass__events_may_be_more__asks_for_each)
 {
-	(void)state;
 	much_room = true;
 	submit("vvv");
 	end_all(3);
@@ -318,9 +306,8 @@ static void test_pass__events_may_be_more__asks_for_each(void **state)
 	assert_int_equal(much_room_asked, 0);
 }
 
-static void test_help__much_room__no_more_than_asked_for(void **state)
+TEST(test_help__much_room__no_more_than_asked_for)
 {
-	(void)state;
 	much_room = true;
 	submit("eesee");
 	end_all(5);
@@ -330,9 +317,8 @@ static void test_help__much_room__no_more_than_asked_for(void **state)
 	assert_published(5, 4);
 }
 
-static void test_help__no_more_than_asked_for(void **state)
+TEST(test_help__no_more_than_asked_for)
 {
-	(void)state;
 	submit("eee");
 	for (int i = 0; i < 3; i++)
 		works[i]->has_ended = true;
@@ -343,9 +329,8 @@ static void test_help__no_more_than_asked_for(void **state)
 }
 
 /* What a program finds that waits for each piece of its work. */
-static void test_help__the_only_one__is_published_when_it_has_ended(void **state)
+TEST(test_help__the_only_one__is_published_when_it_has_ended)
 {
-	(void)state;
 	submit("e");
 	assert_int_equal(sources_help(&sources, 10), 0);
 	assert_published(0, 0);
@@ -367,9 +352,8 @@ static void test_help__the_only_one__is_published_when_it_has_ended(void **state
 	assert_published(1, 0);
 }
 
-static void test_help__the_only_one_and_those_behind__each_once_and_in_order(void **state)
+TEST(test_help__the_only_one_and_those_behind__each_once_and_in_order)
 {
-	(void)state;
 	submit("e");
 	assert_int_equal(sources_help(&sources, 10), 0);
 	submit("es");
@@ -389,9 +373,8 @@ static void test_help__the_only_one_and_those_behind__each_once_and_in_order(voi
 	assert_int_equal(slots_free(&source.pool), 64);
 }
 
-static void test_help__the_only_one_given_up_meanwhile__leaves_everything(void **state)
+TEST(test_help__the_only_one_given_up_meanwhile__leaves_everything)
 {
-	(void)state;
 	submit("e");
 	works[0]->has_ended = taken_meanwhile = true;
 	assert_int_equal(sources_help(&sources, 10), 0);
@@ -400,9 +383,8 @@ static void test_help__the_only_one_given_up_meanwhile__leaves_everything(void *
 	assert_true(turn_left());
 }
 
-static void test_help__what_ends_in_any_order__is_looked_at_to_the_end(void **state)
+TEST(test_help__what_ends_in_any_order__is_looked_at_to_the_end)
 {
-	(void)state;
 	teardown(NULL);
 	assert_int_equal(setup_kind(&any_order), 0);
 	submit("eE");
@@ -411,9 +393,8 @@ static void test_help__what_ends_in_any_order__is_looked_at_to_the_end(void **st
 	assert_published(1, 1);
 }
 
-static void test_abandon__events_are_counted(void **state)
+TEST(test_abandon__events_are_counted)
 {
-	(void)state;
 	submit("eses");
 	assert_true(pass(1));
 	sources_abandon(&sources, "cause");
@@ -424,9 +405,8 @@ static void test_abandon__events_are_counted(void **state)
 	assert_null(sources.first);
 }
 
-static void test_pass__dead__is_freed_when_nothing_can_touch_it(void **state)
+TEST(test_pass__dead__is_freed_when_nothing_can_touch_it)
 {
-	(void)state;
 	submit("ee");
 	works[0]->has_ended = true;
 	source.dead = true;
@@ -437,9 +417,8 @@ static void test_pass__dead__is_freed_when_nothing_can_touch_it(void **state)
 	assert_null(sources.first);
 }
 
-static void test_pass__taken_while_out__leaves_everything(void **state)
+TEST(test_pass__taken_while_out__leaves_everything)
 {
-	(void)state;
 	submit("ee");
 	works[0]->has_ended = works[1]->has_ended = true;
 	taken_meanwhile = true;
@@ -450,9 +429,8 @@ static void test_pass__taken_while_out__leaves_everything(void **state)
 	assert_true(turn_left());
 }
 
-static void test_pass__recording_begins__publishes_gpus_once_more(void **state)
+TEST(test_pass__recording_begins__publishes_gpus_once_more)
 {
-	(void)state;
 	assert_true(pass(1));
 	assert_int_equal(agents_published, 0);
 	metadata_stream.wanted[RTL_METADATA & 0xff] = 1;
@@ -478,12 +456,11 @@ static void *take_turns(void *count)
 	return NULL;
 }
 
-static void test_turn__of_several_threads__is_ones_at_a_time(void **state)
+TEST(test_turn__of_several_threads__is_ones_at_a_time)
 {
 	uint64_t count = 0; /* who has the turn */
 	pthread_t threads[4];
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &count), 0);
 	assert_false(turn_take(&mine, rtl_thread_id())); /* this thread has it */
@@ -494,30 +471,4 @@ static void test_turn__of_several_threads__is_ones_at_a_time(void **state)
 	assert_true(turn_try(&mine, rtl_thread_id()));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_pass__ended_in_any_order__publishes_each_once),
-		TEST(test_pass__behind_what_a_barrier_waits_for__is_looked_at_now_and_then),
-		TEST(test_pass__no_event__asks_for_no_room_and_counts_nothing),
-		TEST(test_pass__may_wait__asks_nobody),
-		TEST(test_pass__much_room__asks_once_for_many),
-		TEST(test_pass__little_room__asks_for_each),
-		TEST(test_pass__events_may_be_more__asks_for_each),
-		TEST(test_help__much_room__no_more_than_asked_for),
-		TEST(test_help__no_more_than_asked_for),
-		TEST(test_help__the_only_one__is_published_when_it_has_ended),
-		TEST(test_help__the_only_one_and_those_behind__each_once_and_in_order),
-		TEST(test_help__the_only_one_given_up_meanwhile__leaves_everything),
-		TEST(test_help__what_ends_in_any_order__is_looked_at_to_the_end),
-		TEST(test_abandon__events_are_counted),
-		TEST(test_pass__dead__is_freed_when_nothing_can_touch_it),
-		TEST(test_pass__taken_while_out__leaves_everything),
-		TEST(test_pass__recording_begins__publishes_gpus_once_more),
-		TEST(test_turn__of_several_threads__is_ones_at_a_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -4,17 +4,10 @@
  * GPU: it completes "ready", waits for "grant", works and completes the last signal, as the packets
  * would. The work is counted in one place that is read when the turn ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -23,6 +16,7 @@
 #include "sample.h"
 #include "settings.h"
 #include "turns.h"
+#include "unit.h"
 
 #define QUEUES     4
 #define DISPATCHES 200
@@ -208,9 +202,8 @@ static void wait_until(const _Atomic int *number, int value)
 		sched_yield();
 }
 
-static void test_turns__several_queues__one_works_at_a_time(void **state)
+TEST(test_turns__several_queues__one_works_at_a_time)
 {
-	(void)state;
 	begin(QUEUES);
 	start_gpu(QUEUES);
 	for (int i = 0; i < QUEUES; i++)
@@ -225,9 +218,8 @@ static void test_turns__several_queues__one_works_at_a_time(void **state)
 }
 
 /* Submitted first, it can begin only after the last of the other queue. */
-static void test_turns__earlier_waits_for_later__both_end(void **state)
+TEST(test_turns__earlier_waits_for_later__both_end)
 {
-	(void)state;
 	begin(2);
 	queues[0].first_waits_for = DISPATCHES - 1;
 	submit(&queues[0]);
@@ -241,9 +233,8 @@ static void test_turns__earlier_waits_for_later__both_end(void **state)
 	}
 }
 
-static void test_turns__released__all_go(void **state)
+TEST(test_turns__released__all_go)
 {
-	(void)state;
 	begin(QUEUES);
 	submit(&queues[0]); /* before, and the others after it */
 	turns_release_all();
@@ -259,9 +250,8 @@ static void test_turns__released__all_go(void **state)
 }
 
 /* The first one of a queue never ends; those of the other one do, in a second. */
-static void test_turns__one_never_ends__others_go_on(void **state)
+TEST(test_turns__one_never_ends__others_go_on)
 {
-	(void)state;
 	begin(2);
 	counter_settings.timeout_ns = 100000000;
 	turns_add(&queues[0].line, queues[0].samples[0]);
@@ -278,9 +268,8 @@ static void test_turns__one_never_ends__others_go_on(void **state)
 }
 
 /* A queue goes while it has the turn: once it is gone, and not before, the next one gets it. */
-static void test_turns__queue_leaves_in_its_turn__others_go_on(void **state)
+TEST(test_turns__queue_leaves_in_its_turn__others_go_on)
 {
-	(void)state;
 	begin(2);
 	turns_add(&queues[0].line, queues[0].samples[0]);
 	turns_add(&queues[0].line, queues[0].samples[1]);
@@ -308,9 +297,8 @@ static void test_turns__queue_leaves_in_its_turn__others_go_on(void **state)
 }
 
 /* What went by without a turn spoils what had one. */
-static void test_turns__something_passes_by__is_given_up(void **state)
+TEST(test_turns__something_passes_by__is_given_up)
 {
-	(void)state;
 	begin(1);
 	turns_add(&queues[0].line, queues[0].samples[0]);
 	subtract((hsa_signal_t){queues[0].samples[0]->ready}, 1);
@@ -324,9 +312,8 @@ static void test_turns__something_passes_by__is_given_up(void **state)
 
 /* One of the first queue goes by behind its sample: from that one's end on others are given up, until the
  * queue has come to its next sample, or is idle. */
-static void test_turns__something_runs_behind_a_turn__others_are_given_up(void **state)
+TEST(test_turns__something_runs_behind_a_turn__others_are_given_up)
 {
-	(void)state;
 	begin(2);
 	idle = false;
 	turns_add(&queues[0].line, queues[0].samples[0]);
@@ -358,18 +345,11 @@ static void test_turns__something_runs_behind_a_turn__others_are_given_up(void *
 	destroy(&queues[1]);
 }
 
-int main(void)
+static int set_up(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_turns__several_queues__one_works_at_a_time),
-		cmocka_unit_test(test_turns__earlier_waits_for_later__both_end),
-		cmocka_unit_test(test_turns__released__all_go),
-		cmocka_unit_test(test_turns__one_never_ends__others_go_on),
-		cmocka_unit_test(test_turns__queue_leaves_in_its_turn__others_go_on),
-		cmocka_unit_test(test_turns__something_passes_by__is_given_up),
-		cmocka_unit_test(test_turns__something_runs_behind_a_turn__others_are_given_up),
-	};
-
+	(void)state;
 	interceptor.hsa.signal_subtract = subtract;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+RUN_TESTS(NULL, NULL, set_up, NULL)

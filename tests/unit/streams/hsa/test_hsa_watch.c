@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of dispatches that carry a signal of the application, the GPU played by hand. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "../../streams/hsa/harvest/signal_watch.h"
 #include "../../streams/hsa/runtime/interceptor.h"
+#include "unit.h"
 
 struct interceptor interceptor;
 
@@ -46,11 +41,10 @@ static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end)
 	assert_int_equal(slot->ticks.end, end);
 }
 
-static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
+TEST(test_watch__a_signal_of_its_own__stays_and_is_read)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	assert_false(signal_watch_finished(&slot));
 	gpu_completes(10, 20);
@@ -59,11 +53,10 @@ static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
 	assert_int_equal(signal_a.value, 0);
 }
 
-static void test_watch__signal_used_again__keeps_the_first_times(void **state)
+TEST(test_watch__signal_used_again__keeps_the_first_times)
 {
 	struct slot first = {0}, second = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&first, &kinds, A));
 	gpu_completes(10, 20);
 	signal_a.value = 1;
@@ -75,11 +68,10 @@ static void test_watch__signal_used_again__keeps_the_first_times(void **state)
 	assert_times(&second, 30, 40);
 }
 
-static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(void **state)
+TEST(test_watch__signal_set_again_unseen__is_finished_at_the_second_look)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_a.value = 1;
@@ -88,11 +80,10 @@ static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(
 	assert_times(&slot, 10, 20);
 }
 
-static void test_watch__no_times_come__is_finished_without(void **state)
+TEST(test_watch__no_times_come__is_finished_without)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	signal_a.start_ts = 5;
 	signal_a.end_ts = 6; /* of an earlier use */
 	assert_true(signal_watch_enter(&slot, &kinds, A));
@@ -102,11 +93,10 @@ static void test_watch__no_times_come__is_finished_without(void **state)
 	assert_times(&slot, 0, 0);
 }
 
-static void test_watch__signal_copied_to__keeps_the_times(void **state)
+TEST(test_watch__signal_copied_to__keeps_the_times)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_watch_reused(A);
@@ -116,11 +106,10 @@ static void test_watch__signal_copied_to__keeps_the_times(void **state)
 	assert_times(&slot, 10, 20);
 }
 
-static void test_watch__signal_destroyed__keeps_the_times(void **state)
+TEST(test_watch__signal_destroyed__keeps_the_times)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	gpu_completes(10, 20);
 	signal_watch_destroyed(A);
@@ -129,22 +118,20 @@ static void test_watch__signal_destroyed__keeps_the_times(void **state)
 	assert_times(&slot, 10, 20);
 }
 
-static void test_watch__destroyed_before_the_end__has_no_times(void **state)
+TEST(test_watch__destroyed_before_the_end__has_no_times)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	signal_watch_destroyed(A);
 	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 0, 0);
 }
 
-static void test_watch__shared_signal__is_over_without_times(void **state)
+TEST(test_watch__shared_signal__is_over_without_times)
 {
 	struct slot first = {0}, second = {0};
 
-	(void)state;
 	signal_a.value = 2;
 	assert_false(signal_watch_enter(&first, &kinds, A));
 	assert_false(signal_watch_enter(&second, &kinds, A));
@@ -153,11 +140,10 @@ static void test_watch__shared_signal__is_over_without_times(void **state)
 	assert_times(&first, 0, 0);
 }
 
-static void test_watch__second_use_under_way__neither_has_times(void **state)
+TEST(test_watch__second_use_under_way__neither_has_times)
 {
 	struct slot first = {0}, second = {0};
 
-	(void)state;
 	assert_true(signal_watch_enter(&first, &kinds, A));
 	assert_false(signal_watch_enter(&second, &kinds, A));
 	assert_false(signal_watch_finished(&first));
@@ -171,8 +157,6 @@ static void test_watch__second_use_under_way__neither_has_times(void **state)
 	assert_true(signal_watch_finished(&second));
 	assert_times(&second, 60, 70);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 /* ---- the lock of a bucket */
 
@@ -199,14 +183,13 @@ static void *use_bucket(void *own)
 	return (void *)(uintptr_t)wrong;
 }
 
-static void test_watch__several_threads_in_a_bucket__each_has_its_times(void **state)
+TEST(test_watch__several_threads_in_a_bucket__each_has_its_times)
 {
 	static amd_signal_t theirs[WATCH_BUCKETS * 4 * THREADS];
 	const struct signal_watch_bucket *bucket = signal_watch_bucket_of((uintptr_t)theirs);
 	pthread_t threads[THREADS];
 	int count = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(*theirs) && count < THREADS; i++)
 		if (signal_watch_bucket_of((uintptr_t)&theirs[i]) == bucket)
 			assert_int_equal(
@@ -221,32 +204,14 @@ static void test_watch__several_threads_in_a_bucket__each_has_its_times(void **s
 }
 
 /* Another thread had it when the process forked. */
-static void test_watch__forked_with_the_lock_taken__opens_it(void **state)
+TEST(test_watch__forked_with_the_lock_taken__opens_it)
 {
 	struct slot slot = {0};
 
-	(void)state;
 	signal_watch_bucket_of(A)->lock.owner = 1;
 	signal_watch_forked();
 	assert_true(signal_watch_enter(&slot, &kinds, A));
 	signal_watch_leave(&slot);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_watch__a_signal_of_its_own__stays_and_is_read),
-		TEST(test_watch__signal_used_again__keeps_the_first_times),
-		TEST(test_watch__signal_set_again_unseen__is_finished_at_the_second_look),
-		TEST(test_watch__no_times_come__is_finished_without),
-		TEST(test_watch__signal_copied_to__keeps_the_times),
-		TEST(test_watch__signal_destroyed__keeps_the_times),
-		TEST(test_watch__destroyed_before_the_end__has_no_times),
-		TEST(test_watch__shared_signal__is_over_without_times),
-		TEST(test_watch__second_use_under_way__neither_has_times),
-		TEST(test_watch__several_threads_in_a_bucket__each_has_its_times),
-		TEST(test_watch__forked_with_the_lock_taken__opens_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of upstream's API expect of a framework, function by function. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "xpti/xpti.h"
+#include "unit.h"
 
 static struct xpti_payload payload(const char *name, const char *file, uint32_t line,
 				   uint32_t column)
@@ -34,9 +29,8 @@ static int reset(void **state)
 	return 0;
 }
 
-static void test_initialize__no_name__invalid(void **state)
+TEST(test_initialize__no_name__invalid)
 {
-	(void)state;
 	assert_int_equal(xptiInitialize(NULL, 1, 0, "1"), XPTI_INVALIDARG);
 	assert_int_equal(xptiInitialize("s", 1, 0, NULL), XPTI_INVALIDARG);
 	assert_int_equal(xptiInitialize("s", 1, 0, "1"), XPTI_SUCCESS);
@@ -47,13 +41,12 @@ static void test_initialize__no_name__invalid(void **state)
 	xptiFrameworkInitialize();
 }
 
-static void test_strings__are_interned(void **state)
+TEST(test_strings__are_interned)
 {
 	char *table = NULL, *again = NULL;
 	char text[] = "another";
 	uint32_t id;
 
-	(void)state;
 	assert_int_equal(xptiRegisterString(NULL, NULL), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString(NULL, &table), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString("", &table), XPTI_INVALID_STRING);
@@ -74,12 +67,11 @@ static void test_strings__are_interned(void **state)
 	assert_string_equal(again, "changed");
 }
 
-static void test_strings__many__each_found(void **state)
+TEST(test_strings__many__each_found)
 {
 	uint32_t ids[20000];
 	char text[32], *table;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		snprintf(text, sizeof(text), "string %d", i);
 		ids[i] = xptiRegisterString(text, &table);
@@ -91,13 +83,12 @@ static void test_strings__many__each_found(void **state)
 	}
 }
 
-static void test_objects__by_bytes__first_type_stays(void **state)
+TEST(test_objects__by_bytes__first_type_stays)
 {
 	uint64_t number = 42;
 	struct xpti_object object;
 	int32_t id;
 
-	(void)state;
 	assert_int_equal(xptiRegisterObject(NULL, 8, XPTI_OBJECT_UNSIGNED), XPTI_INVALID_OBJECT);
 	id = xptiRegisterObject((const char *)&number, sizeof(number), XPTI_OBJECT_UNSIGNED);
 	assert_int_equal(id, 0);
@@ -114,22 +105,20 @@ static void test_objects__by_bytes__first_type_stays(void **state)
 	assert_null(object.data);
 }
 
-static void test_unique_id__differs(void **state)
+TEST(test_unique_id__differs)
 {
 	uint64_t a = xptiGetUniqueId(), b = xptiGetUniqueId();
 
-	(void)state;
 	assert_int_not_equal(a, b);
 }
 
-static void test_payload__registered__found_by_id(void **state)
+TEST(test_payload__registered__found_by_id)
 {
 	struct xpti_payload none = {0}, p = payload("foo", "foo.cpp", 10, 0);
 	struct xpti_payload same = payload("foo", "foo.cpp", 10, 0);
 	const struct xpti_payload *found;
 	uint64_t id;
 
-	(void)state;
 	assert_int_equal(xptiRegisterPayload(&none), 0);
 	assert_int_equal(xptiRegisterPayload(NULL), 0);
 	id = xptiRegisterPayload(&p);
@@ -150,13 +139,12 @@ static void test_payload__registered__found_by_id(void **state)
 	assert_non_null(xptiLookupPayload(id));
 }
 
-static void test_find_event__by_a_payloads_id__one_that_stays(void **state)
+TEST(test_find_event__by_a_payloads_id__one_that_stays)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
 	uint64_t id = xptiRegisterPayload(&p);
 	struct xpti_event *event = (struct xpti_event *)(uintptr_t)xptiFindEvent(id);
 
-	(void)state;
 	assert_non_null(event);
 	assert_int_equal(event->unique_id, id);
 	assert_string_equal(event->payload->name, "foo");
@@ -166,11 +154,10 @@ static void test_find_event__by_a_payloads_id__one_that_stays(void **state)
 	assert_ptr_equal(xptiFindEvent(id), event);
 }
 
-static void test_stream__registered__one_id(void **state)
+TEST(test_stream__registered__one_id)
 {
 	uint8_t id;
 
-	(void)state;
 	assert_int_equal(xptiRegisterStream(NULL), XPTI_INVALID_STREAM);
 	assert_int_equal(xptiRegisterStream(""), XPTI_INVALID_STREAM);
 	id = xptiRegisterStream("foo");
@@ -185,13 +172,12 @@ static void test_stream__registered__one_id(void **state)
 	assert_int_equal(xptiUnregisterStream("foo"), XPTI_NOTFOUND);
 }
 
-static void test_event__each_visit__another_instance(void **state)
+TEST(test_event__each_visit__another_instance)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0), none = {0};
 	struct xpti_event *first, *second;
 	uint64_t instance = 0;
 
-	(void)state;
 	assert_null(xptiMakeEvent(NULL, &none, 0, 1, NULL));
 	assert_null(xptiMakeEvent("foo", &none, 0, 1, &instance));
 	assert_null(xptiMakeEvent("foo", &p, 0, 1, NULL));
@@ -241,12 +227,11 @@ static void *visit_places(void *ids)
 	return NULL;
 }
 
-static void test_payload__registered_by_several_threads_at_once__one_id(void **state)
+TEST(test_payload__registered_by_several_threads_at_once__one_id)
 {
 	static uint64_t ids[THREADS][PLACES];
 	pthread_t threads[THREADS];
 
-	(void)state;
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, visit_places, ids[i]), 0);
 	for (int i = 0; i < THREADS; i++) {
@@ -266,13 +251,12 @@ static void test_payload__registered_by_several_threads_at_once__one_id(void **s
 	}
 }
 
-static void test_event__released__id_is_not_used_again(void **state)
+TEST(test_event__released__id_is_not_used_again)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
 	struct xpti_event *event;
 	uint64_t instance, id;
 
-	(void)state;
 	event = xptiMakeEvent("foo", &p, 0, 1, &instance);
 	id = event->unique_id;
 	xptiReleaseEvent(event);
@@ -283,11 +267,10 @@ static void test_event__released__id_is_not_used_again(void **state)
 	assert_null(xptiQueryPayloadByUID(id));
 }
 
-static void test_event__not_ours__is_not_followed(void **state)
+TEST(test_event__not_ours__is_not_followed)
 {
 	struct xpti_event other = {.unique_id = 1};
 
-	(void)state;
 	assert_null(xptiFindEvent(0));
 	assert_null(xptiFindEvent(1000000));
 	assert_null(xptiFindEvent(UINT64_MAX));
@@ -300,14 +283,13 @@ static void test_event__not_ours__is_not_followed(void **state)
 	xptiReleaseEvent(&other);
 }
 
-static void test_query_payload__event__its_own(void **state)
+TEST(test_query_payload__event__its_own)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 3);
 	uint64_t instance;
 	struct xpti_event *event = xptiMakeEvent("foo", &p, 0, 1, &instance);
 	const struct xpti_payload *found = xptiQueryPayload(event);
 
-	(void)state;
 	assert_ptr_equal(found, event->payload);
 	assert_string_equal(found->name, p.name);
 	assert_string_equal(found->file, p.file);
@@ -336,11 +318,10 @@ static void other_callback(uint16_t type, struct xpti_event *parent, struct xpti
 	other_calls++;
 }
 
-static void test_callback__registered_twice__duplicate(void **state)
+TEST(test_callback__registered_twice__duplicate)
 {
 	uint8_t id = xptiRegisterStream("foo");
 
-	(void)state;
 	assert_int_equal(xptiRegisterCallback(id, 1, NULL), XPTI_INVALIDARG);
 	assert_int_equal(xptiRegisterCallback(id, 1, callback), XPTI_SUCCESS);
 	assert_int_equal(xptiRegisterCallback(id, 1, callback), XPTI_DUPLICATE);
@@ -354,11 +335,10 @@ static void test_callback__registered_twice__duplicate(void **state)
 	assert_int_equal(xptiUnregisterCallback(id, 1, callback), XPTI_DUPLICATE);
 }
 
-static void test_callback__one_of_two_is_gone__the_type_stays_on(void **state)
+TEST(test_callback__one_of_two_is_gone__the_type_stays_on)
 {
 	uint8_t id = xptiRegisterStream("foo");
 
-	(void)state;
 	xptiForceSetTraceEnabled(true);
 	xptiRegisterCallback(id, 10, callback);
 	xptiRegisterCallback(id, 10, other_callback);
@@ -370,11 +350,10 @@ static void test_callback__one_of_two_is_gone__the_type_stays_on(void **state)
 	assert_int_equal(other_calls, 1);
 }
 
-static void test_finalize__callbacks_are_off(void **state)
+TEST(test_finalize__callbacks_are_off)
 {
 	uint8_t id = xptiRegisterStream("foo");
 
-	(void)state;
 	xptiForceSetTraceEnabled(true);
 	xptiRegisterCallback(id, 10, callback);
 	xptiFinalize("foo");
@@ -385,12 +364,11 @@ static void test_finalize__callbacks_are_off(void **state)
 	assert_int_equal(xptiRegisterCallback(id, 10, callback), XPTI_UNDELETE);
 }
 
-static void test_check__by_stream_and_type(void **state)
+TEST(test_check__by_stream_and_type)
 {
 	uint8_t id = xptiRegisterStream("foo");
 	uint16_t mine = xptiRegisterUserDefinedTracePoint("tool", 10);
 
-	(void)state;
 	assert_false(xptiTraceEnabled());
 	assert_false(xptiCheckTraceEnabled(0, 0));
 	assert_false(xptiCheckTraceEnabled(35, 1));
@@ -411,11 +389,10 @@ static void test_check__by_stream_and_type(void **state)
 	assert_false(xptiCheckTraceEnabled(id, 0));
 }
 
-static void test_check__a_stream_that_comes_while_tracing_is_on__is_seen(void **state)
+TEST(test_check__a_stream_that_comes_while_tracing_is_on__is_seen)
 {
 	uint8_t id;
 
-	(void)state;
 	xptiForceSetTraceEnabled(true);
 	id = xptiRegisterStream("late");
 	assert_false(xptiCheckTraceEnabled(id, 10));
@@ -429,13 +406,12 @@ static void test_check__a_stream_that_comes_while_tracing_is_on__is_seen(void **
 	assert_false(xptiCheckTraceEnabled(id, 10));
 }
 
-static void test_notify__what_is_refused(void **state)
+TEST(test_notify__what_is_refused)
 {
 	static const uint16_t without[] = {24, 25, 28, 29, 32, 33, 34, 35, 36, 37, 38, 39, 40, 126};
 	uint8_t id = xptiRegisterStream("foo");
 	struct xpti_event *any = (struct xpti_event *)1;
 
-	(void)state;
 	assert_int_equal(xptiNotifySubscribers(id, 10, NULL, any, 0, NULL), XPTI_FALSE);
 	xptiForceSetTraceEnabled(true);
 	assert_int_equal(xptiNotifySubscribers(id, 10, NULL, NULL, 0, "user"), XPTI_INVALIDARG);
@@ -454,11 +430,10 @@ static void test_notify__what_is_refused(void **state)
 	assert_string_equal(last_user, "user");
 }
 
-static void test_user_types__tools_have_numbers(void **state)
+TEST(test_user_types__tools_have_numbers)
 {
 	uint16_t type = xptiRegisterUserDefinedTracePoint("a", 3);
 
-	(void)state;
 	assert_int_equal(type & 0xff, 0x83);
 	assert_int_equal(xptiRegisterUserDefinedTracePoint("a", 3), type);
 	assert_int_equal(xptiRegisterUserDefinedTracePoint("a", 4), type + 1);
@@ -467,12 +442,11 @@ static void test_user_types__tools_have_numbers(void **state)
 	assert_int_equal(xptiRegisterUserDefinedTracePoint(NULL, 3), UINT16_MAX);
 }
 
-static void test_reset__callbacks_are_new_again(void **state)
+TEST(test_reset__callbacks_are_new_again)
 {
 	uint8_t id = xptiRegisterStream("foo");
 	char *table;
 
-	(void)state;
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
 	xptiReset();
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
@@ -482,7 +456,7 @@ static void test_reset__callbacks_are_new_again(void **state)
 
 /* ---- metadata, defaults, stash, scope */
 
-static void test_metadata__added__overwritten(void **state)
+TEST(test_metadata__added__overwritten)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
 	uint64_t instance;
@@ -492,7 +466,6 @@ static void test_metadata__added__overwritten(void **state)
 	struct xpti_map *map = xptiQueryMetadata(event);
 	char key[16];
 
-	(void)state;
 	assert_int_equal(xptiAddMetadata(NULL, NULL, bar), XPTI_INVALIDARG);
 	assert_int_equal(xptiAddMetadata(NULL, "key", bar), XPTI_INVALIDARG);
 	assert_int_equal(xptiAddMetadata(event, NULL, bar), XPTI_INVALIDARG);
@@ -513,9 +486,8 @@ static void test_metadata__added__overwritten(void **state)
 	assert_null(xptiQueryMetadata(event));
 }
 
-static void test_defaults__none_is_refused(void **state)
+TEST(test_defaults__none_is_refused)
 {
-	(void)state;
 	assert_int_not_equal(xptiGetDefaultEventType(), 0);
 	assert_int_equal(xptiSetDefaultEventType(0), XPTI_INVALIDARG);
 	assert_int_equal(xptiSetDefaultEventType(42), XPTI_SUCCESS);
@@ -530,12 +502,11 @@ static void test_defaults__none_is_refused(void **state)
 	assert_int_equal(xptiGetDefaultStreamID(), 42);
 }
 
-static void test_stash__stays_until_the_next(void **state)
+TEST(test_stash__stays_until_the_next)
 {
 	char *key = NULL;
 	uint64_t value = 0;
 
-	(void)state;
 	assert_int_equal(xptiGetStashedTuple(&key, &value), XPTI_NOTFOUND);
 	assert_int_equal(xptiStashTuple(NULL, 1), XPTI_FAIL);
 	assert_int_equal(xptiStashTuple("queue_id", 7), XPTI_SUCCESS);
@@ -547,11 +518,10 @@ static void test_stash__stays_until_the_next(void **state)
 	assert_int_equal(value, 7);
 }
 
-static void test_scope__set__read__unset(void **state)
+TEST(test_scope__set__read__unset)
 {
 	struct xpti_interface *tp = xptiRegisterTracepointScope("f", "f.cpp", 1, 2, NULL);
 
-	(void)state;
 	assert_null(xptiGetTracepointScopeData());
 	assert_int_equal(xptiSetTracepointScopeData(NULL), XPTI_INVALIDARG);
 	assert_int_equal(xptiSetTracepointScopeData(tp), XPTI_SUCCESS);
@@ -571,12 +541,11 @@ static void test_scope__set__read__unset(void **state)
 	assert_null(xptiGetTracepointScopeData());
 }
 
-static void test_streams__254__the_next_is_refused(void **state)
+TEST(test_streams__254__the_next_is_refused)
 {
 	char name[32];
 	int last = 0;
 
-	(void)state;
 	for (int i = 0; i < 300; i++) {
 		snprintf(name, sizeof(name), "stream %d", i);
 		uint8_t id = xptiRegisterStream(name);
@@ -591,37 +560,4 @@ static void test_streams__254__the_next_is_refused(void **state)
 	assert_int_not_equal(xptiRegisterStream(name), XPTI_INVALID_STREAM);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_teardown(name, reset)
-	const struct CMUnitTest tests[] = {
-		TEST(test_initialize__no_name__invalid),
-		TEST(test_strings__are_interned),
-		TEST(test_strings__many__each_found),
-		TEST(test_objects__by_bytes__first_type_stays),
-		TEST(test_unique_id__differs),
-		TEST(test_payload__registered__found_by_id),
-		TEST(test_find_event__by_a_payloads_id__one_that_stays),
-		TEST(test_stream__registered__one_id),
-		TEST(test_event__each_visit__another_instance),
-		TEST(test_payload__registered_by_several_threads_at_once__one_id),
-		TEST(test_event__released__id_is_not_used_again),
-		TEST(test_event__not_ours__is_not_followed),
-		TEST(test_query_payload__event__its_own),
-		TEST(test_callback__registered_twice__duplicate),
-		TEST(test_callback__one_of_two_is_gone__the_type_stays_on),
-		TEST(test_finalize__callbacks_are_off),
-		TEST(test_check__by_stream_and_type),
-		TEST(test_check__a_stream_that_comes_while_tracing_is_on__is_seen),
-		TEST(test_notify__what_is_refused),
-		TEST(test_user_types__tools_have_numbers),
-		TEST(test_reset__callbacks_are_new_again),
-		TEST(test_metadata__added__overwritten),
-		TEST(test_defaults__none_is_refused),
-		TEST(test_stash__stays_until_the_next),
-		TEST(test_scope__set__read__unset),
-		TEST(test_streams__254__the_next_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, reset, NULL, NULL)

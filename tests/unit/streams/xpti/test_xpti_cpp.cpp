@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The framework as C++ uses it: every function, the map, the classes, exceptions, threads, a plugin.
  * Made to be run under sanitizers as well. */
-#include <csetjmp>
-#include <cstdarg>
-#include <cstddef>
-#include <cstdint>
-
-extern "C" {
-#include <cmocka.h>
-}
-
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +12,10 @@ extern "C" {
 #include <vector>
 
 #include "cpp_classes.h"
+
+extern "C" {
+#include "unit.h"
+}
 
 static int (*plugin_count)(int);
 static const char *(*plugin_streams)();
@@ -64,7 +59,7 @@ static int32_t object(const std::string &text)
 
 /* ---- the plugin */
 
-static void test_plugin__is_told_of_streams_and_events(void **)
+TEST(test_plugin__is_told_of_streams_and_events)
 {
 	int before = plugin_count(0);
 
@@ -104,7 +99,7 @@ static void test_plugin__is_told_of_streams_and_events(void **)
 	xptiReleaseEvent(node);
 }
 
-static void test_detail__largest_that_a_plugin_wants(void **)
+TEST(test_detail__largest_that_a_plugin_wants)
 {
 	assert_int_equal(xptiGetEffectiveStreamDetailLevel(xptiRegisterStream("verbose")),
 			 XPTI_DETAIL_VERBOSE);
@@ -115,7 +110,7 @@ static void test_detail__largest_that_a_plugin_wants(void **)
 
 /* ---- the map */
 
-static void test_map__cpp_reads_what_the_framework_adds(void **)
+TEST(test_map__cpp_reads_what_the_framework_adds)
 {
 	xpti_event *event = make("map", 2);
 	cpp::Map &map = cpp::map_of(event);
@@ -146,7 +141,7 @@ static void test_map__cpp_reads_what_the_framework_adds(void **)
 	xptiReleaseEvent(event);
 }
 
-static void test_map__cpp_adds_and_erases__framework_goes_on(void **)
+TEST(test_map__cpp_adds_and_erases__framework_goes_on)
 {
 	xpti_event *event = make("map", 3);
 	cpp::Map &map = cpp::map_of(event);
@@ -176,7 +171,7 @@ static void test_map__cpp_adds_and_erases__framework_goes_on(void **)
 
 /* ---- the classes */
 
-static void test_tracepoint__created__found_until_deleted(void **)
+TEST(test_tracepoint__created__found_until_deleted)
 {
 	auto *a = cpp::as<cpp::Tracepoint>(xptiCreateTracepoint("f", "f.cpp", 1, 2, nullptr));
 	auto *second = xptiCreateTracepoint("f", "f.cpp", 1, 2, nullptr);
@@ -198,7 +193,7 @@ static void test_tracepoint__created__found_until_deleted(void **)
 	assert_non_null(xptiLookupEvent(id));
 }
 
-static void test_classes__of_a_tracepoint(void **)
+TEST(test_classes__of_a_tracepoint)
 {
 	int code;
 	auto *tp = cpp::as<cpp::Tracepoint>(xptiCreateTracepoint("f", "f.cpp", 7, 3, &code));
@@ -267,7 +262,7 @@ static void thrower(uint16_t, xpti_event *, xpti_event *, uint64_t, const void *
 	throw std::runtime_error("from a callback");
 }
 
-static void test_exception__passes_and_leaves_all_as_it_was(void **)
+TEST(test_exception__passes_and_leaves_all_as_it_was)
 {
 	bool caught = false;
 
@@ -291,7 +286,7 @@ static void unregisters_itself(uint16_t type, xpti_event *, xpti_event *, uint64
 	xptiUnregisterCallback(stream, type, unregisters_itself);
 }
 
-static void test_unregister__from_inside__is_off(void **)
+TEST(test_unregister__from_inside__is_off)
 {
 	stream = xptiRegisterStream("inside");
 	xptiRegisterCallback(stream, 10, unregisters_itself);
@@ -307,7 +302,7 @@ static void counter(uint16_t, xpti_event *, xpti_event *, uint64_t, const void *
 }
 
 /* All functions at once, and ids stay unique. */
-static void test_threads__everything_at_once(void **)
+TEST(test_threads__everything_at_once)
 {
 	constexpr int threads = 4, rounds = 1500;
 	std::vector<std::vector<uint64_t>> ids(threads);
@@ -352,19 +347,4 @@ static void test_threads__everything_at_once(void **)
 	xptiUnregisterCallback(stream, 10, counter);
 }
 
-int main()
-{
-	const CMUnitTest tests[] = {
-		cmocka_unit_test(test_plugin__is_told_of_streams_and_events),
-		cmocka_unit_test(test_detail__largest_that_a_plugin_wants),
-		cmocka_unit_test(test_map__cpp_reads_what_the_framework_adds),
-		cmocka_unit_test(test_map__cpp_adds_and_erases__framework_goes_on),
-		cmocka_unit_test(test_tracepoint__created__found_until_deleted),
-		cmocka_unit_test(test_classes__of_a_tracepoint),
-		cmocka_unit_test(test_exception__passes_and_leaves_all_as_it_was),
-		cmocka_unit_test(test_unregister__from_inside__is_off),
-		cmocka_unit_test(test_threads__everything_at_once),
-	};
-
-	return cmocka_run_group_tests(tests, load_plugin, nullptr);
-}
+RUN_TESTS(NULL, NULL, load_plugin, NULL)

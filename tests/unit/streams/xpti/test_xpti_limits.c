@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that never release an event; and memory that cannot be had, at each allocation. The
  * framework's files are compiled into this test, with these functions for malloc and its kin. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "xpti/xpti.h"
+#include "unit.h"
 
 static long left = -1; /* allocations until one fails; negative: none does */
 
@@ -100,11 +94,10 @@ static int scenario(int round)
 	return done;
 }
 
-static void test_allocation__each_fails_once__goes_on(void **state)
+TEST(test_allocation__each_fails_once__goes_on)
 {
 	int round, failed = 0;
 
-	(void)state;
 	xptiForceSetTraceEnabled(true);
 	for (round = 0; round < 400; round++) {
 		left = round % 25;
@@ -117,12 +110,11 @@ static void test_allocation__each_fails_once__goes_on(void **state)
 }
 
 /* libsycl makes one for each wait and each buffer, and deletes none. */
-static void test_tracepoints__more_than_a_million__each_stays(void **state)
+TEST(test_tracepoints__more_than_a_million__each_stays)
 {
 	struct xpti_event *first = make("first", 2);
 	uint64_t first_id = first->unique_id;
 
-	(void)state;
 	for (int i = 0; i < 1010000; i++)
 		assert_non_null(xptiCreateTracepoint("wait", "f.cpp", 3, 1, NULL));
 	for (int i = 0; i < 1000; i++)
@@ -131,13 +123,4 @@ static void test_tracepoints__more_than_a_million__each_stays(void **state)
 	assert_string_equal(xptiQueryPayload(first)->name, "first");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_allocation__each_fails_once__goes_on),
-		cmocka_unit_test(test_tracepoints__more_than_a_million__each_stays),
-	};
-
-	unsetenv("XPTI_SUBSCRIBERS");
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -2,19 +2,13 @@
 /* The framework's beginning, which is once in a process: each test runs in a child. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "xpti/xpti.h"
+#include "unit.h"
 
 extern int slow_plugin_loads;
 
@@ -55,9 +49,8 @@ static int ask_while_it_loads(void)
 	return pthread_join(thread, &other) || !other || !own;
 }
 
-static void test_plugin__loads_for_long__a_second_thread_waits(void **state)
+TEST(test_plugin__loads_for_long__a_second_thread_waits)
 {
-	(void)state;
 	in_child(XPTI_SLOW_PLUGIN, ask_while_it_loads);
 }
 
@@ -71,9 +64,8 @@ static int ask_from_a_constructor(void)
 	return !symbol || !saw();
 }
 
-static void test_constructor__asks_while_another_thread_loads__does_not_hang(void **state)
+TEST(test_constructor__asks_while_another_thread_loads__does_not_hang)
 {
-	(void)state;
 	in_child(XPTI_PLUGIN, ask_from_a_constructor);
 }
 
@@ -88,9 +80,8 @@ static int count_inits(void)
 	return !symbol || inits() != 2;
 }
 
-static void test_plugin__listed_twice__is_told_once(void **state)
+TEST(test_plugin__listed_twice__is_told_once)
 {
-	(void)state;
 	in_child(XPTI_SLOW_PLUGIN "," XPTI_SLOW_PLUGIN, count_inits);
 }
 
@@ -132,20 +123,9 @@ static int fork_while_metadata_are_added(void)
 	return pthread_join(thread, NULL) || failed;
 }
 
-static void test_fork__while_metadata_are_added__child_adds_its_own(void **state)
+TEST(test_fork__while_metadata_are_added__child_adds_its_own)
 {
-	(void)state;
 	in_child("", fork_while_metadata_are_added);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plugin__loads_for_long__a_second_thread_waits),
-		cmocka_unit_test(test_constructor__asks_while_another_thread_loads__does_not_hang),
-		cmocka_unit_test(test_plugin__listed_twice__is_told_once),
-		cmocka_unit_test(test_fork__while_metadata_are_added__child_adds_its_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -3,20 +3,14 @@
  * Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how
  * often. Strict parsers read whole files in tests/integration/timeline.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <rtl/describe.h>
 
 #include "fake_host.h"
+#include "unit.h"
 
 struct run {
 	char folder[64], path[128], other[128], state[160];
@@ -131,7 +125,7 @@ static void deliver(struct run *run, uint64_t from, uint64_t to)
 
 /* ---- which file ---- */
 
-static void test_create__unknown_suffix__is_refused_with_those_that_are_known(void **state)
+TEST(test_create__unknown_suffix__is_refused_with_those_that_are_known)
 {
 	struct run *run = *state;
 
@@ -140,7 +134,7 @@ static void test_create__unknown_suffix__is_refused_with_those_that_are_known(vo
 	assert_true(fake_host_reported(run->host, ".json, .json.gz, .pftrace"));
 }
 
-static void test_create__no_such_folder__is_refused(void **state)
+TEST(test_create__no_such_folder__is_refused)
 {
 	struct run *run = *state;
 
@@ -148,7 +142,7 @@ static void test_create__no_such_folder__is_refused(void **state)
 	assert_true(fake_host_reported(run->host, "/nonexistent/x.json: cannot be created"));
 }
 
-static void test_create__something_else_is_there__it_stays(void **state)
+TEST(test_create__something_else_is_there__it_stays)
 {
 	struct run *run = *state;
 	FILE *file = fopen(run->path, "w");
@@ -160,7 +154,7 @@ static void test_create__something_else_is_there__it_stays(void **state)
 	assert_string_equal(slurp(run, run->path), "{\"precious\":1}");
 }
 
-static void test_create__old_timeline_is_there__is_replaced(void **state)
+TEST(test_create__old_timeline_is_there__is_replaced)
 {
 	struct run *run = *state;
 
@@ -175,7 +169,7 @@ static void test_create__old_timeline_is_there__is_replaced(void **state)
 	assert_int_not_equal(access(run->state, F_OK), 0);
 }
 
-static void test_create__one_of_this_session_is_there__another_name_is_taken(void **state)
+TEST(test_create__one_of_this_session_is_there__another_name_is_taken)
 {
 	struct run *run = *state;
 
@@ -192,7 +186,7 @@ static void test_create__one_of_this_session_is_there__another_name_is_taken(voi
 	assert_int_equal(count(slurp(run, run->other), "\"ph\":\"X\""), 3);
 }
 
-static void test_finish__no_process_came__no_file_stays(void **state)
+TEST(test_finish__no_process_came__no_file_stays)
 {
 	struct run *run = *state;
 
@@ -203,7 +197,7 @@ static void test_finish__no_process_came__no_file_stays(void **state)
 
 /* ---- each event once ---- */
 
-static void test_flush__at_any_time__all_events_are_there(void **state)
+TEST(test_flush__at_any_time__all_events_are_there)
 {
 	struct run *run = *state;
 	const char *text;
@@ -239,7 +233,7 @@ static void forget_writer(struct run *run)
 	free(text);
 }
 
-static void test_recover__host_died_between_flushes__each_event_is_there_once(void **state)
+TEST(test_recover__host_died_between_flushes__each_event_is_there_once)
 {
 	struct run *run = *state;
 	const uint64_t delivered[] = {100, 101, 250, 500};
@@ -270,7 +264,7 @@ static void test_recover__host_died_between_flushes__each_event_is_there_once(vo
 	}
 }
 
-static void test_recover__all_was_stored__timeline_is_completed(void **state)
+TEST(test_recover__all_was_stored__timeline_is_completed)
 {
 	struct run *run = *state;
 
@@ -289,7 +283,7 @@ static void test_recover__all_was_stored__timeline_is_completed(void **state)
 	assert_int_not_equal(access(run->state, F_OK), 0);
 }
 
-static void test_recover__timeline_of_the_session_is_complete__nothing_is_added(void **state)
+TEST(test_recover__timeline_of_the_session_is_complete__nothing_is_added)
 {
 	struct run *run = *state;
 
@@ -304,7 +298,7 @@ static void test_recover__timeline_of_the_session_is_complete__nothing_is_added(
 	assert_int_equal(count(slurp(run, run->path), "\"ph\":\"X\""), 10);
 }
 
-static void test_recover__timeline_is_complete__is_refused(void **state)
+TEST(test_recover__timeline_is_complete__is_refused)
 {
 	struct run *run = *state;
 
@@ -361,7 +355,7 @@ static void deliver_step(struct run *run, uint16_t type, uint64_t time_ns, uint6
 	fake_host_deliver_one(run->host, &e);
 }
 
-static void test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields(void **state)
+TEST(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields)
 {
 	struct run *run = *state;
 	const char *text;
@@ -444,7 +438,7 @@ static void begin_counters(struct run *run)
 	fake_host_stream(run->host, fake_counter_stream());
 }
 
-static void test_counters__of_dispatches__are_shown_whichever_comes_first(void **state)
+TEST(test_counters__of_dispatches__are_shown_whichever_comes_first)
 {
 	struct run *run = *state;
 	const char *text;
@@ -467,7 +461,7 @@ static void test_counters__of_dispatches__are_shown_whichever_comes_first(void *
 }
 
 /* Each lasts to the next one; the track is at 0 in gaps, without a value, and in the end. */
-static void test_counters__in_intervals__are_shown_without_gaps_that_there_are_not(void **state)
+TEST(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not)
 {
 	struct run *run = *state;
 	const char *text;
@@ -484,25 +478,4 @@ static void test_counters__in_intervals__are_shown_without_gaps_that_there_are_n
 	assert_int_equal(count(text, "\"args\":{\"waves\":0}"), 3);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(test_create__unknown_suffix__is_refused_with_those_that_are_known),
-		TEST(test_create__no_such_folder__is_refused),
-		TEST(test_create__something_else_is_there__it_stays),
-		TEST(test_create__old_timeline_is_there__is_replaced),
-		TEST(test_create__one_of_this_session_is_there__another_name_is_taken),
-		TEST(test_finish__no_process_came__no_file_stays),
-		TEST(test_flush__at_any_time__all_events_are_there),
-		TEST(test_recover__host_died_between_flushes__each_event_is_there_once),
-		TEST(test_recover__all_was_stored__timeline_is_completed),
-		TEST(test_recover__timeline_of_the_session_is_complete__nothing_is_added),
-		TEST(test_recover__timeline_is_complete__is_refused),
-		TEST(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields),
-		TEST(test_counters__of_dispatches__are_shown_whichever_comes_first),
-		TEST(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -7,18 +7,12 @@
 #define TEST_SQLITE_H
 
 #include "fake_host.h"
+#include "unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A run of the plugin. */
 struct trace {

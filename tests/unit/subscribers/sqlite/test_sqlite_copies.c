@@ -49,7 +49,7 @@ static void begin(struct trace *t, const char *settings)
 	fake_host_stream(t->host, fake_copy_stream());
 }
 
-static void test_sqlite_copies__copy__has_everything(void **state)
+TEST(test_sqlite_copies__copy__has_everything)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_copy copy = sample_copy();
@@ -88,7 +88,7 @@ static void test_sqlite_copies__copy__has_everything(void **state)
 		      "60|agent;70|copy;77|call");
 }
 
-static void test_sqlite_copies__no_work_of_a_gpu__is_no_op(void **state)
+TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_copy refused = sample_copy(), host = sample_copy();
@@ -110,7 +110,7 @@ static void test_sqlite_copies__no_work_of_a_gpu__is_no_op(void **state)
 		      "host to device|refused|1|4097;host to host|thread|0|0");
 }
 
-static void test_sqlite_copies__no_times__stand_where_submitted(void **state)
+TEST(test_sqlite_copies__no_times__stand_where_submitted)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_copy copy = sample_copy();
@@ -124,7 +124,7 @@ static void test_sqlite_copies__no_times__stand_where_submitted(void **state)
 	assert_answer(t->file, "SELECT begin_ns IS NULL, gb_per_s IS NULL FROM rtl_copies", "1|1");
 }
 
-static void test_sqlite_copies__fill_in_a_call__is_a_call(void **state)
+TEST(test_sqlite_copies__fill_in_a_call__is_a_call)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_copy fill = sample_copy();
@@ -141,16 +141,4 @@ static void test_sqlite_copies__fill_in_a_call__is_a_call(void **state)
 	assert_answer(t->file, "SELECT count(*) FROM rocpd_copyapi", "0");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_sqlite_copies__copy__has_everything),
-		TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op),
-		TEST(test_sqlite_copies__no_times__stand_where_submitted),
-		TEST(test_sqlite_copies__fill_in_a_call__is_a_call),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

@@ -57,7 +57,7 @@ static void die_between_flushes(struct trace *t)
 	raise(SIGKILL);
 }
 
-static void test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position(void **state)
+TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position)
 {
 	struct trace *t = *state;
 	char expected[64];
@@ -80,7 +80,7 @@ static void finish_badly(struct trace *t)
 	t->host = NULL;
 }
 
-static void test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush(void **state)
+TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush)
 {
 	struct trace *t = *state;
 
@@ -120,7 +120,7 @@ static void write_past_a_limit(struct trace *t)
 	exit_with_report(t, RTL_EPLUGIN);
 }
 
-static void test_sqlite_faults__file_size_limit__told_once_and_valid(void **state)
+TEST(test_sqlite_faults__file_size_limit__told_once_and_valid)
 {
 	struct trace *t = *state;
 
@@ -147,7 +147,7 @@ static void fill_a_disk(struct trace *t)
 	exit_with_report(t, RTL_EPLUGIN);
 }
 
-static void test_sqlite_faults__disk_full__told_once_and_valid(void **state)
+TEST(test_sqlite_faults__disk_full__told_once_and_valid)
 {
 	struct trace *t = *state;
 	int result = in_child(t, fill_a_disk);
@@ -168,7 +168,7 @@ static void begin_on_a_full_disk(struct trace *t)
 	_exit(file_exists(t->file) ? 2 : 0);
 }
 
-static void test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing(void **state)
+TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing)
 {
 	struct trace *t = *state;
 
@@ -176,7 +176,7 @@ static void test_sqlite_faults__full_from_the_start__create_fails_and_leaves_not
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
+TEST(test_sqlite_faults__reader_at_the_end__output_is_complete)
 {
 	struct trace *t = *state;
 	sqlite3 *reader;
@@ -198,7 +198,7 @@ static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **sta
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 }
 
-static void test_sqlite_faults__locked_by_another_program__told_once_and_counted(void **state)
+TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted)
 {
 	struct trace *t = *state;
 	sqlite3 *other;
@@ -246,7 +246,7 @@ static void *write_beside(void *user)
 	return NULL;
 }
 
-static void test_sqlite_faults__another_program_writes__all_rows_are_there(void **state)
+TEST(test_sqlite_faults__another_program_writes__all_rows_are_there)
 {
 	struct trace *t = *state;
 	struct neighbour n = {.file = t->file};
@@ -304,7 +304,7 @@ static void lose_descriptors(struct trace *t)
 	fake_host_end(t->host);
 }
 
-static void test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file(void **state)
+TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file)
 {
 	struct trace *t = *state;
 	char content[16] = "";
@@ -320,20 +320,4 @@ static void test_sqlite_faults__program_takes_its_descriptors__writes_to_no_othe
 	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rocpd_op"), 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position),
-		TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush),
-		TEST(test_sqlite_faults__file_size_limit__told_once_and_valid),
-		TEST(test_sqlite_faults__disk_full__told_once_and_valid),
-		TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing),
-		TEST(test_sqlite_faults__reader_at_the_end__output_is_complete),
-		TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted),
-		TEST(test_sqlite_faults__another_program_writes__all_rows_are_there),
-		TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

@@ -105,7 +105,7 @@ static void deliver(struct trace *t, const struct rtl_stream_info *stream, uint1
 	fake_host_deliver_one(t->host, &e);
 }
 
-static void test_sqlite_generic__every_kind__has_its_column(void **state)
+TEST(test_sqlite_generic__every_kind__has_its_column)
 {
 	struct trace *t = *state;
 	struct all_kinds k = sample_kinds();
@@ -146,7 +146,7 @@ static void test_sqlite_generic__every_kind__has_its_column(void **state)
 		      "uid_2");
 }
 
-static void test_sqlite_generic__texts__are_cut_out_checked_and_made_valid(void **state)
+TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid)
 {
 	struct trace *t = *state;
 	struct all_kinds k = sample_kinds();
@@ -173,7 +173,7 @@ static void test_sqlite_generic__texts__are_cut_out_checked_and_made_valid(void 
 		      "b;");
 }
 
-static void test_sqlite_generic__very_long_text__is_whole(void **state)
+TEST(test_sqlite_generic__very_long_text__is_whole)
 {
 	struct trace *t = *state;
 	size_t length = 3000000;
@@ -214,7 +214,7 @@ static const struct rtl_field odd_fields[] = {
 
 static const struct rtl_type_info odd_types[] = {TYPE(TYPE_A, NULL, odd_fields)};
 
-static void test_sqlite_generic__unknown_kinds_and_sizes__are_bytes(void **state)
+TEST(test_sqlite_generic__unknown_kinds_and_sizes__are_bytes)
 {
 	static const struct rtl_stream_info stream = STREAM("odd", odd_types);
 	struct trace *t = *state;
@@ -250,7 +250,7 @@ static const struct rtl_type_info named_types[] = {
 	TYPE(TYPE_B, "X-y", named_fields),
 };
 
-static void test_sqlite_generic__odd_names__are_cleaned_and_kept_apart(void **state)
+TEST(test_sqlite_generic__odd_names__are_cleaned_and_kept_apart)
 {
 	static const struct rtl_stream_info stream = STREAM("a.b\"c", named_types);
 	struct trace *t = *state;
@@ -272,7 +272,7 @@ static void test_sqlite_generic__odd_names__are_cleaned_and_kept_apart(void **st
 	assert_answer(t->file, "SELECT name FROM rtl_stream WHERE stream = 2", "a.b\"c");
 }
 
-static void test_sqlite_generic__same_stream_of_two_processes__shares_tables(void **state)
+TEST(test_sqlite_generic__same_stream_of_two_processes__shares_tables)
 {
 	static const struct rtl_type_info fewer[] = {{
 		.struct_size = sizeof(struct rtl_type_info),
@@ -298,17 +298,4 @@ static void test_sqlite_generic__same_stream_of_two_processes__shares_tables(voi
 	assert_answer(t->file, "SELECT u1 FROM rtl_e_my_app_all_kinds_2", "255");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_generic__every_kind__has_its_column),
-		TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid),
-		TEST(test_sqlite_generic__very_long_text__is_whole),
-		TEST(test_sqlite_generic__unknown_kinds_and_sizes__are_bytes),
-		TEST(test_sqlite_generic__odd_names__are_cleaned_and_kept_apart),
-		TEST(test_sqlite_generic__same_stream_of_two_processes__shares_tables),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

@@ -99,7 +99,7 @@ static void assert_whole(const struct trace *t)
 	" JOIN rocpd_api AS a ON a.id = l.api_id JOIN rtl_dispatch AS d ON d.op_id = l.op_id"      \
 	" ORDER BY a.start, l.place"
 
-static void test_sqlite_links__call_first__is_linked(void **state)
+TEST(test_sqlite_links__call_first__is_linked)
 {
 	struct trace *t = *state;
 
@@ -116,7 +116,7 @@ static void test_sqlite_links__call_first__is_linked(void **state)
 	assert_whole(t);
 }
 
-static void test_sqlite_links__operation_first__is_linked(void **state)
+TEST(test_sqlite_links__operation_first__is_linked)
 {
 	struct trace *t = *state;
 
@@ -137,7 +137,7 @@ static void test_sqlite_links__operation_first__is_linked(void **state)
 
 /* Another thread's doorbell took some of their packets along: before, and after they had returned.
  */
-static void test_sqlite_links__threads_counted_too_few__work_is_what_came(void **state)
+TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came)
 {
 	struct trace *t = *state;
 
@@ -160,7 +160,7 @@ static void test_sqlite_links__threads_counted_too_few__work_is_what_came(void *
 }
 
 /* Its process ended within it: the row has that end, its own thread and what it has done. */
-static void test_sqlite_links__call_has_not_ended__is_a_row_all_the_same(void **state)
+TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same)
 {
 	struct trace *t = *state;
 	const struct rtl_hip_call payload = {
@@ -190,7 +190,7 @@ static void test_sqlite_links__call_has_not_ended__is_a_row_all_the_same(void **
 	assert_whole(t);
 }
 
-static void test_sqlite_links__graph__has_order_and_no_kernelapi(void **state)
+TEST(test_sqlite_links__graph__has_order_and_no_kernelapi)
 {
 	struct trace *t = *state;
 
@@ -211,7 +211,7 @@ static void test_sqlite_links__graph__has_order_and_no_kernelapi(void **state)
 	assert_whole(t);
 }
 
-static void test_sqlite_links__no_call_recorded__submission_stands(void **state)
+TEST(test_sqlite_links__no_call_recorded__submission_stands)
 {
 	struct trace *t = *state;
 
@@ -230,18 +230,4 @@ static void test_sqlite_links__no_call_recorded__submission_stands(void **state)
 	assert_whole(t);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_sqlite_links__call_first__is_linked),
-		TEST(test_sqlite_links__operation_first__is_linked),
-		TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came),
-		TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same),
-		TEST(test_sqlite_links__graph__has_order_and_no_kernelapi),
-		TEST(test_sqlite_links__no_call_recorded__submission_stands),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

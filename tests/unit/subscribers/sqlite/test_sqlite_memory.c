@@ -207,12 +207,12 @@ static void fail_each(struct trace *t, const char *file, long step, long at_leas
 	assert_true(n > at_least);
 }
 
-static void test_sqlite_memory__an_allocation_of_the_plugin_fails__no_crash_and_valid(void **state)
+TEST(test_sqlite_memory__an_allocation_of_the_plugin_fails__no_crash_and_valid)
 {
 	fail_each(*state, "sqlite_sub", 1, 20);
 }
 
-static void test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_exact(void **state)
+TEST(test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_exact)
 {
 	const long step = sample();
 	long n = 1 + getpid() % step;
@@ -224,19 +224,9 @@ static void test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_e
 }
 
 /* There are thousands, most of them alike. */
-static void test_sqlite_memory__an_allocation_of_sqlite_fails__no_crash_and_valid(void **state)
+TEST(test_sqlite_memory__an_allocation_of_sqlite_fails__no_crash_and_valid)
 {
 	fail_each(*state, "libsqlite3", 100 * sample() + 51, 1000);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_memory__an_allocation_of_the_plugin_fails__no_crash_and_valid),
-		TEST(test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_exact),
-		TEST(test_sqlite_memory__an_allocation_of_sqlite_fails__no_crash_and_valid),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

@@ -41,7 +41,7 @@ static const char *own_pid_name(const struct trace *t, const char *format)
 	return in_folder(t, name);
 }
 
-static void test_sqlite_output__name__pid_program_and_host_are_filled_in(void **state)
+TEST(test_sqlite_output__name__pid_program_and_host_are_filled_in)
 {
 	struct trace *t = *state;
 
@@ -51,7 +51,7 @@ static void test_sqlite_output__name__pid_program_and_host_are_filled_in(void **
 	assert_true(file_exists(in_folder(t, "app-4711-testhost-100%.db")));
 }
 
-static void test_sqlite_output__in_the_process__names_are_its_own(void **state)
+TEST(test_sqlite_output__in_the_process__names_are_its_own)
 {
 	struct trace *t = *state;
 
@@ -60,7 +60,7 @@ static void test_sqlite_output__in_the_process__names_are_its_own(void **state)
 	assert_true(file_exists(own_pid_name(t, "test_sqlite_output-%d.db")));
 }
 
-static void test_sqlite_output__in_a_collector__waits_for_the_first_process(void **state)
+TEST(test_sqlite_output__in_a_collector__waits_for_the_first_process)
 {
 	struct trace *t = *state;
 
@@ -75,7 +75,7 @@ static void test_sqlite_output__in_a_collector__waits_for_the_first_process(void
 	assert_answer(in_folder(t, "app-4711.db"), "SELECT name FROM rtl_stream", "rtl.hsa");
 }
 
-static void test_sqlite_output__no_process_ever__no_file(void **state)
+TEST(test_sqlite_output__no_process_ever__no_file)
 {
 	struct trace *t = *state;
 
@@ -86,7 +86,7 @@ static void test_sqlite_output__no_process_ever__no_file(void **state)
 	trace_end(t);
 }
 
-static void test_sqlite_output__older_trace__is_replaced(void **state)
+TEST(test_sqlite_output__older_trace__is_replaced)
 {
 	struct trace *t = *state;
 
@@ -98,7 +98,7 @@ static void test_sqlite_output__older_trace__is_replaced(void **state)
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'session'", "another");
 }
 
-static void test_sqlite_output__same_session__the_second_takes_another_name(void **state)
+TEST(test_sqlite_output__same_session__the_second_takes_another_name)
 {
 	struct trace *t = *state;
 
@@ -113,7 +113,7 @@ static void test_sqlite_output__same_session__the_second_takes_another_name(void
 	assert_true(file_exists(own_pid_name(t, "t-%d-2.db")));
 }
 
-static void test_sqlite_output__being_written__the_second_takes_another_name(void **state)
+TEST(test_sqlite_output__being_written__the_second_takes_another_name)
 {
 	struct trace *t = *state;
 
@@ -126,7 +126,7 @@ static void test_sqlite_output__being_written__the_second_takes_another_name(voi
 	assert_true(file_exists(own_pid_name(t, "t-%d.db")));
 }
 
-static void test_sqlite_output__writer_is_dead__is_replaced(void **state)
+TEST(test_sqlite_output__writer_is_dead__is_replaced)
 {
 	struct trace *t = *state;
 	pid_t child;
@@ -154,7 +154,7 @@ static void refused(struct trace *t, const char *report)
 	assert_null(fake_host_failure(t->host));
 }
 
-static void test_sqlite_output__file_that_is_no_database__is_left_alone(void **state)
+TEST(test_sqlite_output__file_that_is_no_database__is_left_alone)
 {
 	struct trace *t = *state;
 	char content[64] = "";
@@ -169,7 +169,7 @@ static void test_sqlite_output__file_that_is_no_database__is_left_alone(void **s
 			    "my thesis, the only copy, and it is long enough to look at\n");
 }
 
-static void test_sqlite_output__database_of_somebody_else__is_left_alone(void **state)
+TEST(test_sqlite_output__database_of_somebody_else__is_left_alone)
 {
 	struct trace *t = *state;
 	sqlite3 *db;
@@ -182,7 +182,7 @@ static void test_sqlite_output__database_of_somebody_else__is_left_alone(void **
 	assert_answer(t->file, "SELECT * FROM recipes", "soup");
 }
 
-static void test_sqlite_output__folder_in_the_way__is_refused(void **state)
+TEST(test_sqlite_output__folder_in_the_way__is_refused)
 {
 	struct trace *t = *state;
 
@@ -191,7 +191,7 @@ static void test_sqlite_output__folder_in_the_way__is_refused(void **state)
 	rmdir(t->file);
 }
 
-static void test_sqlite_output__empty_file__is_used(void **state)
+TEST(test_sqlite_output__empty_file__is_used)
 {
 	struct trace *t = *state;
 
@@ -201,7 +201,7 @@ static void test_sqlite_output__empty_file__is_used(void **state)
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
 }
 
-static void test_sqlite_output__no_such_folder__one_clear_line(void **state)
+TEST(test_sqlite_output__no_such_folder__one_clear_line)
 {
 	struct trace *t = *state;
 
@@ -211,7 +211,7 @@ static void test_sqlite_output__no_such_folder__one_clear_line(void **state)
 	assert_int_equal(fake_host_reports(t->host), 1);
 }
 
-static void test_sqlite_output__folder_not_writable__one_clear_line(void **state)
+TEST(test_sqlite_output__folder_not_writable__one_clear_line)
 {
 	struct trace *t = *state;
 
@@ -227,7 +227,7 @@ static void test_sqlite_output__folder_not_writable__one_clear_line(void **state
 	assert_int_equal(fake_host_reports(t->host), 1);
 }
 
-static void test_sqlite_output__symbolic_link__its_target_is_written(void **state)
+TEST(test_sqlite_output__symbolic_link__its_target_is_written)
 {
 	struct trace *t = *state;
 
@@ -239,7 +239,7 @@ static void test_sqlite_output__symbolic_link__its_target_is_written(void **stat
 	assert_answer(in_folder(t, "target.db"), "SELECT count(*) FROM rocpd_op", "2");
 }
 
-static void test_sqlite_output__bad_settings__one_line_that_names_it(void **state)
+TEST(test_sqlite_output__bad_settings__one_line_that_names_it)
 {
 	static const char *const bad[] = {
 		"args=maybe",
@@ -263,27 +263,4 @@ static void test_sqlite_output__bad_settings__one_line_that_names_it(void **stat
 	assert_true(fake_host_reported(t->host, "%x.db: only %p (pid), %e"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_output__name__pid_program_and_host_are_filled_in),
-		TEST(test_sqlite_output__in_the_process__names_are_its_own),
-		TEST(test_sqlite_output__in_a_collector__waits_for_the_first_process),
-		TEST(test_sqlite_output__no_process_ever__no_file),
-		TEST(test_sqlite_output__older_trace__is_replaced),
-		TEST(test_sqlite_output__same_session__the_second_takes_another_name),
-		TEST(test_sqlite_output__being_written__the_second_takes_another_name),
-		TEST(test_sqlite_output__writer_is_dead__is_replaced),
-		TEST(test_sqlite_output__file_that_is_no_database__is_left_alone),
-		TEST(test_sqlite_output__database_of_somebody_else__is_left_alone),
-		TEST(test_sqlite_output__folder_in_the_way__is_refused),
-		TEST(test_sqlite_output__empty_file__is_used),
-		TEST(test_sqlite_output__no_such_folder__one_clear_line),
-		TEST(test_sqlite_output__folder_not_writable__one_clear_line),
-		TEST(test_sqlite_output__symbolic_link__its_target_is_written),
-		TEST(test_sqlite_output__bad_settings__one_line_that_names_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

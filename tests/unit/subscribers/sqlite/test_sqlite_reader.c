@@ -324,7 +324,7 @@ static void assert_message(struct reading *r, const struct rtl_event *e, const s
 
 /* ---- tests */
 
-static void test_sqlite_reader__all_kinds_of_fields__come_back(void **state)
+TEST(test_sqlite_reader__all_kinds_of_fields__come_back)
 {
 	struct trace *t = *state;
 	struct message m = sample_message(t);
@@ -358,7 +358,7 @@ static void test_sqlite_reader__all_kinds_of_fields__come_back(void **state)
 	done(r);
 }
 
-static void test_sqlite_reader__file_that_is_written__gives_what_is_committed(void **state)
+TEST(test_sqlite_reader__file_that_is_written__gives_what_is_committed)
 {
 	struct trace *t = *state;
 	struct reading *r;
@@ -389,7 +389,7 @@ static void change(const struct trace *t, const char *sql)
 	sqlite3_close(db);
 }
 
-static void test_sqlite_reader__other_files__are_refused_with_one_line(void **state)
+TEST(test_sqlite_reader__other_files__are_refused_with_one_line)
 {
 	struct trace *t = *state;
 	static const char *const changes[][2] = {
@@ -419,7 +419,7 @@ static void test_sqlite_reader__other_files__are_refused_with_one_line(void **st
 	}
 }
 
-static void test_sqlite_reader__rows_that_make_no_sense__count_as_abandoned(void **state)
+TEST(test_sqlite_reader__rows_that_make_no_sense__count_as_abandoned)
 {
 	static const char *const changes[] = {
 		"origin = 99",   "g1 = 99",          "g1 = 'x'",     "u1 = NULL",      "u2 = 'x'",
@@ -457,7 +457,7 @@ static void test_sqlite_reader__rows_that_make_no_sense__count_as_abandoned(void
 	"PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql ="                                \
 	" replace(sql, '\"" column "\"', 'x') WHERE name = '" table "'"
 
-static void test_sqlite_reader__tables_that_make_no_sense__end_it_with_a_line(void **state)
+TEST(test_sqlite_reader__tables_that_make_no_sense__end_it_with_a_line)
 {
 	static const char *const changes[][2] = {
 		{RENAME("rtl_s_my_app_end", "u1"), "has no column u1"},
@@ -491,7 +491,7 @@ static void test_sqlite_reader__tables_that_make_no_sense__end_it_with_a_line(vo
 }
 
 /* Nothing but a crash fails, or what the sanitizers find. */
-static void test_sqlite_reader__damaged_bytes__never_crash(void **state)
+TEST(test_sqlite_reader__damaged_bytes__never_crash)
 {
 	struct trace *t = *state;
 	struct message m = sample_message(t);
@@ -530,19 +530,4 @@ static void test_sqlite_reader__damaged_bytes__never_crash(void **state)
 	free(damaged);
 }
 
-#define TEST(name)                                                                                 \
-	cmocka_unit_test_setup_teardown(test_sqlite_reader__##name, trace_setup, trace_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(all_kinds_of_fields__come_back),
-		TEST(file_that_is_written__gives_what_is_committed),
-		TEST(other_files__are_refused_with_one_line),
-		TEST(rows_that_make_no_sense__count_as_abandoned),
-		TEST(tables_that_make_no_sense__end_it_with_a_line),
-		TEST(damaged_bytes__never_crash),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

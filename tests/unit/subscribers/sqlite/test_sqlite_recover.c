@@ -116,7 +116,7 @@ static void assert_whole(struct trace *t, int64_t dispatches)
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 }
 
-static void test_sqlite_recover__host_died__each_event_is_there_once(void **state)
+TEST(test_sqlite_recover__host_died__each_event_is_there_once)
 {
 	struct trace *t = *state;
 
@@ -164,7 +164,7 @@ static void begin_gpus(struct trace *t, const char *where, const char *settings)
 	trace_begin(t, settings);
 }
 
-static void test_sqlite_recover__gpus_by_index__go_on_so(void **state)
+TEST(test_sqlite_recover__gpus_by_index__go_on_so)
 {
 	struct trace *t = *state;
 
@@ -186,7 +186,7 @@ static void test_sqlite_recover__gpus_by_index__go_on_so(void **state)
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "index");
 }
 
-static void test_sqlite_recover__names__are_not_doubled(void **state)
+TEST(test_sqlite_recover__names__are_not_doubled)
 {
 	struct trace *t = *state;
 
@@ -212,7 +212,7 @@ static void test_sqlite_recover__names__are_not_doubled(void **state)
 	assert_answer(t->file, "SELECT count(*) FROM op WHERE description = 'add'", "6");
 }
 
-static void test_sqlite_recover__queues__are_found_again_and_ids_go_on(void **state)
+TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 {
 	struct trace *t = *state;
 	const char *sql = "SELECT group_concat(queueId || ':' || process || ':' || queue) FROM"
@@ -249,7 +249,7 @@ static void test_sqlite_recover__queues__are_found_again_and_ids_go_on(void **st
 		      "77|64|99|500");
 }
 
-static void test_sqlite_recover__generic_tables__go_on(void **state)
+TEST(test_sqlite_recover__generic_tables__go_on)
 {
 	struct trace *t = *state;
 
@@ -272,7 +272,7 @@ static void test_sqlite_recover__generic_tables__go_on(void **state)
 		      "1");
 }
 
-static void test_sqlite_recover__changed_stream__gets_its_own_table(void **state)
+TEST(test_sqlite_recover__changed_stream__gets_its_own_table)
 {
 	struct trace *t = *state;
 
@@ -301,7 +301,7 @@ static void test_sqlite_recover__changed_stream__gets_its_own_table(void **state
 		      "1|10;2|7");
 }
 
-static void test_sqlite_recover__two_layouts_at_once__ledger_keeps_both(void **state)
+TEST(test_sqlite_recover__two_layouts_at_once__ledger_keeps_both)
 {
 	struct trace *t = *state;
 
@@ -325,7 +325,7 @@ static void play_processes(struct trace *t, uint64_t a0, uint64_t a1, uint64_t b
 	deliver_notes(t->host, &note_streams[0], second, 5000, 5000 + b);
 }
 
-static void test_sqlite_recover__several_processes_and_rings__each_goes_on(void **state)
+TEST(test_sqlite_recover__several_processes_and_rings__each_goes_on)
 {
 	struct trace *t = *state;
 
@@ -346,7 +346,7 @@ static void test_sqlite_recover__several_processes_and_rings__each_goes_on(void 
 	assert_answer(t->file, "SELECT count(*), count(DISTINCT spool) FROM rtl_position", "3|2");
 }
 
-static void test_sqlite_recover__pid_used_again__is_another_process(void **state)
+TEST(test_sqlite_recover__pid_used_again__is_another_process)
 {
 	struct trace *t = *state;
 
@@ -374,7 +374,7 @@ static void die_in_a_transaction(struct trace *t)
 	raise(SIGKILL);
 }
 
-static void test_sqlite_recover__killed_within_a_transaction__goes_on_before_it(void **state)
+TEST(test_sqlite_recover__killed_within_a_transaction__goes_on_before_it)
 {
 	struct trace *t = *state;
 	pid_t child = fork();
@@ -394,7 +394,7 @@ static void test_sqlite_recover__killed_within_a_transaction__goes_on_before_it(
 	waitpid(child, NULL, 0);
 }
 
-static void test_sqlite_recover__recovery_died__another_goes_on(void **state)
+TEST(test_sqlite_recover__recovery_died__another_goes_on)
 {
 	struct trace *t = *state;
 
@@ -417,7 +417,7 @@ static void test_sqlite_recover__recovery_died__another_goes_on(void **state)
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "4");
 }
 
-static void test_sqlite_recover__nothing_left__output_is_completed(void **state)
+TEST(test_sqlite_recover__nothing_left__output_is_completed)
 {
 	struct trace *t = *state;
 
@@ -432,7 +432,7 @@ static void test_sqlite_recover__nothing_left__output_is_completed(void **state)
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-static void test_sqlite_recover__finished_output__is_appended_to(void **state)
+TEST(test_sqlite_recover__finished_output__is_appended_to)
 {
 	struct trace *t = *state;
 
@@ -448,7 +448,7 @@ static void test_sqlite_recover__finished_output__is_appended_to(void **state)
 	assert_answer(t->file, "PRAGMA journal_mode", "delete");
 }
 
-static void test_sqlite_recover__flush_fails__neither_rows_nor_positions(void **state)
+TEST(test_sqlite_recover__flush_fails__neither_rows_nor_positions)
 {
 	struct trace *t = *state;
 	sqlite3 *other;
@@ -471,7 +471,7 @@ static void test_sqlite_recover__flush_fails__neither_rows_nor_positions(void **
 	assert_whole(t, 150);
 }
 
-static void test_sqlite_recover__process_ends_before_the_flush__not_without_positions(void **state)
+TEST(test_sqlite_recover__process_ends_before_the_flush__not_without_positions)
 {
 	struct trace *t = *state;
 	struct rtl_process *other;
@@ -488,7 +488,7 @@ static void test_sqlite_recover__process_ends_before_the_flush__not_without_posi
 	trace_end(t);
 }
 
-static void test_sqlite_recover__events_not_as_described__are_counted_on(void **state)
+TEST(test_sqlite_recover__events_not_as_described__are_counted_on)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -506,7 +506,7 @@ static void test_sqlite_recover__events_not_as_described__are_counted_on(void **
 	assert_answer(t->file, "SELECT count FROM rtl_loss WHERE process = 0", "2");
 }
 
-static void test_sqlite_recover__calibration__is_written_at_the_end(void **state)
+TEST(test_sqlite_recover__calibration__is_written_at_the_end)
 {
 	struct trace *t = *state;
 
@@ -519,7 +519,7 @@ static void test_sqlite_recover__calibration__is_written_at_the_end(void **state
 	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE realtime_ns > 0", "2");
 }
 
-static void test_sqlite_recover__host_died_before_the_tables__begins_anew(void **state)
+TEST(test_sqlite_recover__host_died_before_the_tables__begins_anew)
 {
 	struct trace *t = *state;
 
@@ -531,7 +531,7 @@ static void test_sqlite_recover__host_died_before_the_tables__begins_anew(void *
 	assert_answer(t->file, "SELECT count(*) FROM rtl_meta WHERE key = 'recovered'", "0");
 }
 
-static void test_sqlite_recover__name_of_the_process__is_known_with_it(void **state)
+TEST(test_sqlite_recover__name_of_the_process__is_known_with_it)
 {
 	struct trace *t = *state;
 	char text[512];
@@ -552,31 +552,4 @@ static void test_sqlite_recover__name_of_the_process__is_known_with_it(void **st
 	assert_answer(in_folder(t, "app-4711.db"), "SELECT count(*) FROM rocpd_op", "20");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name)                                                                                 \
-	cmocka_unit_test_setup_teardown(test_sqlite_recover__##name, trace_setup, trace_teardown)
-		TEST(host_died__each_event_is_there_once),
-		TEST(gpus_by_index__go_on_so),
-		TEST(names__are_not_doubled),
-		TEST(queues__are_found_again_and_ids_go_on),
-		TEST(generic_tables__go_on),
-		TEST(changed_stream__gets_its_own_table),
-		TEST(two_layouts_at_once__ledger_keeps_both),
-		TEST(several_processes_and_rings__each_goes_on),
-		TEST(pid_used_again__is_another_process),
-		TEST(killed_within_a_transaction__goes_on_before_it),
-		TEST(recovery_died__another_goes_on),
-		TEST(nothing_left__output_is_completed),
-		TEST(finished_output__is_appended_to),
-		TEST(flush_fails__neither_rows_nor_positions),
-		TEST(process_ends_before_the_flush__not_without_positions),
-		TEST(events_not_as_described__are_counted_on),
-		TEST(calibration__is_written_at_the_end),
-		TEST(host_died_before_the_tables__begins_anew),
-		TEST(name_of_the_process__is_known_with_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

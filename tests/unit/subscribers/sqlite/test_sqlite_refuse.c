@@ -23,7 +23,7 @@ static void refused(struct trace *t, int result, const char *why)
 		fail_msg("reported: %s", fake_host_report(t->host, 0, NULL));
 }
 
-static void test_sqlite_refuse__no_such_file__one_clear_line(void **state)
+TEST(test_sqlite_refuse__no_such_file__one_clear_line)
 {
 	struct trace *t = *state;
 
@@ -31,7 +31,7 @@ static void test_sqlite_refuse__no_such_file__one_clear_line(void **state)
 	assert_false(file_exists(t->file));
 }
 
-static void test_sqlite_refuse__no_database__is_left_alone(void **state)
+TEST(test_sqlite_refuse__no_database__is_left_alone)
 {
 	struct trace *t = *state;
 	struct stat before, after;
@@ -43,7 +43,7 @@ static void test_sqlite_refuse__no_database__is_left_alone(void **state)
 	assert_int_equal(after.st_size, before.st_size);
 }
 
-static void test_sqlite_refuse__database_of_somebody_else__is_left_alone(void **state)
+TEST(test_sqlite_refuse__database_of_somebody_else__is_left_alone)
 {
 	struct trace *t = *state;
 	sqlite3 *db;
@@ -55,7 +55,7 @@ static void test_sqlite_refuse__database_of_somebody_else__is_left_alone(void **
 	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
 }
 
-static void test_sqlite_refuse__other_version__is_refused(void **state)
+TEST(test_sqlite_refuse__other_version__is_refused)
 {
 	struct trace *t = *state;
 
@@ -65,7 +65,7 @@ static void test_sqlite_refuse__other_version__is_refused(void **state)
 	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 2 but 99");
 }
 
-static void test_sqlite_refuse__folder_in_the_way__is_refused(void **state)
+TEST(test_sqlite_refuse__folder_in_the_way__is_refused)
 {
 	struct trace *t = *state;
 
@@ -74,7 +74,7 @@ static void test_sqlite_refuse__folder_in_the_way__is_refused(void **state)
 	rmdir(t->file);
 }
 
-static void test_sqlite_refuse__still_being_written__is_refused(void **state)
+TEST(test_sqlite_refuse__still_being_written__is_refused)
 {
 	struct trace *t = *state;
 	struct fake_host *writing;
@@ -86,18 +86,4 @@ static void test_sqlite_refuse__still_being_written__is_refused(void **state)
 	fake_host_destroy(writing);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name)                                                                                 \
-	cmocka_unit_test_setup_teardown(test_sqlite_refuse__##name, trace_setup, trace_teardown)
-		TEST(no_such_file__one_clear_line),
-		TEST(no_database__is_left_alone),
-		TEST(database_of_somebody_else__is_left_alone),
-		TEST(other_version__is_refused),
-		TEST(folder_in_the_way__is_refused),
-		TEST(still_being_written__is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

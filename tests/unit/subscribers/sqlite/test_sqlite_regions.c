@@ -70,7 +70,7 @@ static void begin_host(struct trace *t, const char *where)
 static const char markers[] = "SELECT pid, tid, domain, category, args, start, \"end\" FROM api"
 			      " WHERE apiName = 'UserMarker' ORDER BY start";
 
-static void test_sqlite_regions__begin_and_end__as_user_markers(void **state)
+TEST(test_sqlite_regions__begin_and_end__as_user_markers)
 {
 	struct trace *t = *state;
 
@@ -100,7 +100,7 @@ static void test_sqlite_regions__begin_and_end__as_user_markers(void **state)
 		      "2|3");
 }
 
-static void test_sqlite_regions__open_at_the_end__are_unfinished(void **state)
+TEST(test_sqlite_regions__open_at_the_end__are_unfinished)
 {
 	struct trace *t = *state;
 
@@ -145,7 +145,7 @@ static void run_events(struct trace *t, int count)
 	}
 }
 
-static void test_sqlite_regions__host_died_in_between__each_is_there_once(void **state)
+TEST(test_sqlite_regions__host_died_in_between__each_is_there_once)
 {
 	struct trace *t = *state;
 
@@ -167,18 +167,4 @@ static void test_sqlite_regions__host_died_in_between__each_is_there_once(void *
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_sqlite_regions__begin_and_end__as_user_markers,
-						trace_setup, trace_teardown),
-		cmocka_unit_test_setup_teardown(
-			test_sqlite_regions__open_at_the_end__are_unfinished, trace_setup,
-			trace_teardown),
-		cmocka_unit_test_setup_teardown(
-			test_sqlite_regions__host_died_in_between__each_is_there_once, trace_setup,
-			trace_teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

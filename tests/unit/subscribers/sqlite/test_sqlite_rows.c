@@ -15,7 +15,7 @@ static void deliver_queue(struct trace *t, const struct rtl_process *process, ui
 	fake_host_deliver_one(t->host, &e);
 }
 
-static void test_sqlite_rows__subscriptions__only_what_becomes_rows(void **state)
+TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows)
 {
 	struct trace *t = *state;
 
@@ -27,7 +27,7 @@ static void test_sqlite_rows__subscriptions__only_what_becomes_rows(void **state
 	assert_false(fake_host_subscribed(t->host, t->hsa, RTL_TASK_BEGIN));
 }
 
-static void test_sqlite_rows__dispatch__has_everything(void **state)
+TEST(test_sqlite_rows__dispatch__has_everything)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -71,7 +71,7 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 		      "demangled|add(float*)");
 }
 
-static void test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers(void **state)
+TEST(test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -94,7 +94,7 @@ static void test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers(vo
 		      "by_string;(unknown kernel)");
 }
 
-static void test_sqlite_rows__mangled_kernel__is_demangled_here(void **state)
+TEST(test_sqlite_rows__mangled_kernel__is_demangled_here)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -113,7 +113,7 @@ static void test_sqlite_rows__mangled_kernel__is_demangled_here(void **state)
 		      "5|demangled|inc(int*, int)");
 }
 
-static void test_sqlite_rows__metadata_event__brings_a_better_name(void **state)
+TEST(test_sqlite_rows__metadata_event__brings_a_better_name)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -136,7 +136,7 @@ static void test_sqlite_rows__metadata_event__brings_a_better_name(void **state)
 	assert_answer(t->file, "SELECT value FROM rtl_tracepoint_metadata", "f()");
 }
 
-static void test_sqlite_rows__metadata_set_late__is_there_at_the_end(void **state)
+TEST(test_sqlite_rows__metadata_set_late__is_there_at_the_end)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -150,7 +150,7 @@ static void test_sqlite_rows__metadata_set_late__is_there_at_the_end(void **stat
 	assert_answer(t->file, "SELECT key, value FROM rtl_tracepoint_metadata", "vgprs|64");
 }
 
-static void test_sqlite_rows__no_gpu_time__is_an_instant_at_submission(void **state)
+TEST(test_sqlite_rows__no_gpu_time__is_an_instant_at_submission)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -164,7 +164,7 @@ static void test_sqlite_rows__no_gpu_time__is_an_instant_at_submission(void **st
 	assert_answer(t->file, "SELECT flags FROM rtl_dispatch", "2");
 }
 
-static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
+TEST(test_sqlite_rows__two_processes__queues_stay_apart)
 {
 	struct trace *t = *state;
 	struct rtl_process *other = fake_host_process(t->host, 2, 4712, "/bin/rank1");
@@ -192,7 +192,7 @@ static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
 		      "1|4711|/usr/bin/app;2|4712|/bin/rank1");
 }
 
-static void test_sqlite_rows__queue_events__make_one_row(void **state)
+TEST(test_sqlite_rows__queue_events__make_one_row)
 {
 	struct trace *t = *state;
 
@@ -206,7 +206,7 @@ static void test_sqlite_rows__queue_events__make_one_row(void **state)
 	assert_answer(t->file, "SELECT uid, kind, name FROM rtl_tracepoint", "73|queue|queue 3");
 }
 
-static void test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing(void **state)
+TEST(test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing)
 {
 	struct trace *t = *state;
 
@@ -227,7 +227,7 @@ static void test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothin
 	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rtl_clock WHERE error_ns >= 0"), 2);
 }
 
-static void test_sqlite_rows__ledger_and_losses__as_the_host_says(void **state)
+TEST(test_sqlite_rows__ledger_and_losses__as_the_host_says)
 {
 	struct trace *t = *state;
 	struct rtl_ledger ledger = {.published = 100,
@@ -247,7 +247,7 @@ static void test_sqlite_rows__ledger_and_losses__as_the_host_says(void **state)
 		      "1|rtl.hsa|no signal left|5;1|rtl.hsa|ring's full|7");
 }
 
-static void test_sqlite_rows__fields__are_described(void **state)
+TEST(test_sqlite_rows__fields__are_described)
 {
 	struct trace *t = *state;
 
@@ -263,7 +263,7 @@ static void test_sqlite_rows__fields__are_described(void **state)
 		"rtl.hsa|task_end|rtl_s_rtl_hsa_task_end|begin_ns|time|ns|8");
 }
 
-static void test_sqlite_rows__short_payload__is_counted_not_read(void **state)
+TEST(test_sqlite_rows__short_payload__is_counted_not_read)
 {
 	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
@@ -277,7 +277,7 @@ static void test_sqlite_rows__short_payload__is_counted_not_read(void **state)
 		      "rtl.hsa|sqlite: not as described|1");
 }
 
-static void test_sqlite_rows__unknown_version__has_tables_of_its_own(void **state)
+TEST(test_sqlite_rows__unknown_version__has_tables_of_its_own)
 {
 	struct trace *t = *state;
 	struct rtl_stream_info newer = *t->hsa;
@@ -293,7 +293,7 @@ static void test_sqlite_rows__unknown_version__has_tables_of_its_own(void **stat
 	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
 }
 
-static void test_sqlite_rows__newer_minor_version__is_in_the_views(void **state)
+TEST(test_sqlite_rows__newer_minor_version__is_in_the_views)
 {
 	struct trace *t = *state;
 	struct rtl_stream_info newer = *t->hsa;
@@ -327,7 +327,7 @@ static void test_sqlite_rows__newer_minor_version__is_in_the_views(void **state)
 	free(fields);
 }
 
-static void test_sqlite_rows__older_minor_version__is_in_the_views(void **state)
+TEST(test_sqlite_rows__older_minor_version__is_in_the_views)
 {
 	struct trace *t = *state;
 	struct rtl_stream_info older = *t->hsa;
@@ -373,7 +373,7 @@ static void assert_all_in_order(const struct trace *t)
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
 }
 
-static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **state)
+TEST(test_sqlite_rows__many_dispatches__each_once_and_in_order)
 {
 	struct trace *t = *state;
 
@@ -384,7 +384,7 @@ static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **sta
 	assert_all_in_order(t);
 }
 
-static void test_sqlite_rows__after_a_flush__others_can_read_along(void **state)
+TEST(test_sqlite_rows__after_a_flush__others_can_read_along)
 {
 	struct trace *t = *state;
 
@@ -397,29 +397,4 @@ static void test_sqlite_rows__after_a_flush__others_can_read_along(void **state)
 	trace_end(t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows),
-		TEST(test_sqlite_rows__dispatch__has_everything),
-		TEST(test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers),
-		TEST(test_sqlite_rows__mangled_kernel__is_demangled_here),
-		TEST(test_sqlite_rows__metadata_event__brings_a_better_name),
-		TEST(test_sqlite_rows__metadata_set_late__is_there_at_the_end),
-		TEST(test_sqlite_rows__no_gpu_time__is_an_instant_at_submission),
-		TEST(test_sqlite_rows__two_processes__queues_stay_apart),
-		TEST(test_sqlite_rows__queue_events__make_one_row),
-		TEST(test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing),
-		TEST(test_sqlite_rows__ledger_and_losses__as_the_host_says),
-		TEST(test_sqlite_rows__fields__are_described),
-		TEST(test_sqlite_rows__short_payload__is_counted_not_read),
-		TEST(test_sqlite_rows__unknown_version__has_tables_of_its_own),
-		TEST(test_sqlite_rows__newer_minor_version__is_in_the_views),
-		TEST(test_sqlite_rows__older_minor_version__is_in_the_views),
-		TEST(test_sqlite_rows__many_dispatches__each_once_and_in_order),
-		TEST(test_sqlite_rows__after_a_flush__others_can_read_along),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

@@ -42,7 +42,7 @@ static const struct expected rocpd[] = {
 
 #define COUNT (sizeof(rocpd) / sizeof(rocpd[0]))
 
-static void test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd(void **state)
+TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd)
 {
 	struct trace *t = *state;
 
@@ -71,7 +71,7 @@ static void read_all_views(const char *file)
 	ask(file, "SELECT * FROM rtl_dispatches LIMIT 5");
 }
 
-static void test_sqlite_schema__empty_trace__views_can_be_read(void **state)
+TEST(test_sqlite_schema__empty_trace__views_can_be_read)
 {
 	struct trace *t = *state;
 
@@ -82,7 +82,7 @@ static void test_sqlite_schema__empty_trace__views_can_be_read(void **state)
 	assert_answer(t->file, "SELECT count(*) FROM busy", "0");
 }
 
-static void test_sqlite_schema__filled_trace__views_say_what_they_mean(void **state)
+TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean)
 {
 	struct trace *t = *state;
 
@@ -111,7 +111,7 @@ static void test_sqlite_schema__filled_trace__views_say_what_they_mean(void **st
 	assert_answer(t->file, "SELECT node, pid, tid FROM napi WHERE id = 4", "0|4711|4711");
 }
 
-static void test_sqlite_schema__metadata__say_version_and_run(void **state)
+TEST(test_sqlite_schema__metadata__say_version_and_run)
 {
 	struct trace *t = *state;
 
@@ -131,7 +131,7 @@ static void test_sqlite_schema__metadata__say_version_and_run(void **state)
 		      "test-session");
 }
 
-static void test_sqlite_schema__finished__is_one_file_without_traces_of_writing(void **state)
+TEST(test_sqlite_schema__finished__is_one_file_without_traces_of_writing)
 {
 	struct trace *t = *state;
 
@@ -149,7 +149,7 @@ static void test_sqlite_schema__finished__is_one_file_without_traces_of_writing(
 }
 
 /* Each query that the documentation offers, as it stands there. */
-static void test_sqlite_schema__queries_of_the_documentation__can_be_run(void **state)
+TEST(test_sqlite_schema__queries_of_the_documentation__can_be_run)
 {
 	struct trace *t = *state;
 	FILE *f = fopen(SQLITE_DOCUMENT, "r");
@@ -178,17 +178,4 @@ static void test_sqlite_schema__queries_of_the_documentation__can_be_run(void **
 	assert_int_equal(queries, 12);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd),
-		TEST(test_sqlite_schema__empty_trace__views_can_be_read),
-		TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean),
-		TEST(test_sqlite_schema__metadata__say_version_and_run),
-		TEST(test_sqlite_schema__finished__is_one_file_without_traces_of_writing),
-		TEST(test_sqlite_schema__queries_of_the_documentation__can_be_run),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

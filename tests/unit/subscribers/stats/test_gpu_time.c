@@ -3,16 +3,10 @@
  * What GPUs did and why they did nothing, against what is found out for each nanosecond by itself: random work of
  * several streams, submitted by threads that make calls and are in ranges.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "model.h"
+#include "unit.h"
 
 #define WORKS   40000u
 #define SPANS   60000u
@@ -377,7 +371,7 @@ static void make(struct world *world, size_t works, uint64_t pace)
 
 /* ---- tests */
 
-static void test_idle__random_events__each_ns_has_its_cause(void **state)
+TEST(test_idle__random_events__each_ns_has_its_cause)
 {
 	for (uint32_t i = 0; i < 40; i++) {
 		if (i)
@@ -389,14 +383,14 @@ static void test_idle__random_events__each_ns_has_its_cause(void **state)
 }
 
 /* What was told is told long before the ranges around it end. */
-static void test_idle__more_than_the_window__each_ns_has_its_cause(void **state)
+TEST(test_idle__more_than_the_window__each_ns_has_its_cause)
 {
 	make(*state, WORKS, 20);
 	deliver(*state);
 	check(*state, false); /* the long ranges began long before what is still exact */
 }
 
-static void test_idle__pauses__no_statement(void **state)
+TEST(test_idle__pauses__no_statement)
 {
 	struct world *world = *state;
 
@@ -408,7 +402,7 @@ static void test_idle__pauses__no_statement(void **state)
 	assert_true(gpu_time_unknown(&world->gpu, true));
 }
 
-static void test_idle__work_is_missing__no_statement(void **state)
+TEST(test_idle__work_is_missing__no_statement)
 {
 	struct world *world = *state;
 
@@ -447,7 +441,7 @@ static void close_gpu(struct world *world)
 	assert_int_equal(sum_of_rows(gpu), gpu->idle_ns);
 }
 
-static void test_late__long_one_last__covers_all(void **state)
+TEST(test_late__long_one_last__covers_all)
 {
 	struct world *world = *state;
 
@@ -461,7 +455,7 @@ static void test_late__long_one_last__covers_all(void **state)
 }
 
 /* Work of a time that was told comes late: sums stay whole, and the truth within the bounds. */
-static void test_late__any_disorder__bounds_hold(void **state)
+TEST(test_late__any_disorder__bounds_hold)
 {
 	for (uint64_t length = 4; length < 40000; length *= 7) {
 		struct world *world;
@@ -486,18 +480,4 @@ static void test_late__any_disorder__bounds_hold(void **state)
 	}
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_idle__random_events__each_ns_has_its_cause),
-		TEST(test_idle__more_than_the_window__each_ns_has_its_cause),
-		TEST(test_idle__pauses__no_statement),
-		TEST(test_idle__work_is_missing__no_statement),
-		TEST(test_late__long_one_last__covers_all),
-		TEST(test_late__any_disorder__bounds_hold),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(set_up, tear_down, NULL, NULL)

@@ -3,19 +3,13 @@
  * Unit tests of what the statistics subscriber counts with: histogram, pairing,
  * durations, JSON strings.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "histogram.h"
 #include "pairing.h"
 #include "summary.h"
+#include "unit.h"
 
 /* A generator that gives the same in each run. */
 static uint64_t random_state = 1;
@@ -39,9 +33,8 @@ static void assert_within_percent(uint64_t value, uint64_t truth)
 			 (unsigned long long)truth);
 }
 
-static void test_histogram__single_value__within_bound(void **state)
+TEST(test_histogram__single_value__within_bound)
 {
-	(void)state;
 	for (unsigned shift = 0; shift < 64; shift++) {
 		for (int i = 0; i < 100; i++) {
 			uint64_t value = random_u64() >> shift;
@@ -53,11 +46,10 @@ static void test_histogram__single_value__within_bound(void **state)
 	}
 }
 
-static void test_histogram__extremes__kept(void **state)
+TEST(test_histogram__extremes__kept)
 {
 	struct histogram h = {0};
 
-	(void)state;
 	assert_int_equal(histogram_quantile(&h, 0.5), 0);
 	histogram_add(&h, 0);
 	histogram_add(&h, UINT64_MAX);
@@ -66,11 +58,10 @@ static void test_histogram__extremes__kept(void **state)
 	histogram_fini(&h);
 }
 
-static void test_histogram__nearest_rank__as_defined(void **state)
+TEST(test_histogram__nearest_rank__as_defined)
 {
 	struct histogram h = {0};
 
-	(void)state;
 	for (uint64_t i = 1; i <= 100; i++)
 		histogram_add(&h, i);
 	assert_int_equal(histogram_quantile(&h, 0.5), 50);
@@ -87,13 +78,12 @@ static int compare_u64(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void test_histogram__many_values__quantiles_within_bound(void **state)
+TEST(test_histogram__many_values__quantiles_within_bound)
 {
 	enum { N = 100000 };
 	static uint64_t values[N];
 	struct histogram h = {0};
 
-	(void)state;
 	for (size_t i = 0; i < N; i++) {
 		values[i] = 1 + (random_u64() >> (30 + random_u64() % 30));
 		histogram_add(&h, values[i]);
@@ -107,13 +97,12 @@ static void test_histogram__many_values__quantiles_within_bound(void **state)
 
 /* ---- pairing ---- */
 
-static void test_pairing__same_instance__told_apart_by_process_and_owner(void **state)
+TEST(test_pairing__same_instance__told_apart_by_process_and_owner)
 {
 	struct pairing pairing = {0};
 	int a, b;
 	struct pairing_begin begin = {.owner = &a, .instance = 7, .process = 1, .time_ns = 100};
 
-	(void)state;
 	assert_true(pairing_put(&pairing, &begin));
 	assert_false(pairing_put(&pairing, &begin));
 	begin.process = 2;
@@ -132,7 +121,7 @@ static void test_pairing__same_instance__told_apart_by_process_and_owner(void **
 	pairing_fini(&pairing);
 }
 
-static void test_pairing__put_and_take_at_random__as_a_plain_array(void **state)
+TEST(test_pairing__put_and_take_at_random__as_a_plain_array)
 {
 	enum { N = 3000 };
 	static bool waiting[N];
@@ -140,7 +129,6 @@ static void test_pairing__put_and_take_at_random__as_a_plain_array(void **state)
 	struct pairing_begin begin = {.owner = &pairing};
 	size_t count = 0;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++) {
 		uint64_t n = random_u64() % N;
 		begin.instance = n << 40 | n;
@@ -158,12 +146,11 @@ static void test_pairing__put_and_take_at_random__as_a_plain_array(void **state)
 	pairing_fini(&pairing);
 }
 
-static void test_pairing__full__refuses(void **state)
+TEST(test_pairing__full__refuses)
 {
 	struct pairing pairing = {0};
 	struct pairing_begin begin = {.owner = &pairing};
 
-	(void)state;
 	for (begin.instance = 1; begin.instance <= PAIRING_MAX; begin.instance++)
 		assert_true(pairing_put(&pairing, &begin));
 	assert_false(pairing_put(&pairing, &begin));
@@ -176,7 +163,7 @@ static void test_pairing__full__refuses(void **state)
 
 /* ---- texts ---- */
 
-static void test_duration__each_unit__four_digits(void **state)
+TEST(test_duration__each_unit__four_digits)
 {
 	static const struct {
 		uint64_t ns;
@@ -196,7 +183,6 @@ static void test_duration__each_unit__four_digits(void **state)
 		{UINT64_MAX, "18446744074s"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char text[SUMMARY_DURATION_SIZE];
 		assert_string_equal(summary_duration(text, cases[i].ns), cases[i].text);
@@ -226,9 +212,8 @@ static void assert_lines_fit(unsigned columns)
 	summary_destroy(summary);
 }
 
-static void test_text__long_names__lines_fit(void **state)
+TEST(test_text__long_names__lines_fit)
 {
-	(void)state;
 	assert_lines_fit(80);
 	assert_lines_fit(100);
 	assert_lines_fit(120);
@@ -236,7 +221,7 @@ static void test_text__long_names__lines_fit(void **state)
 }
 
 /* Where they differ is what is shown of them, wherever that is. */
-static void test_text__names_alike__look_different(void **state)
+TEST(test_text__names_alike__look_different)
 {
 	static const char head[] =
 		"void ns::gemm_kernel<ns::Tile<64, 64>, ns::Layout<ns::RowMajor>, ";
@@ -249,7 +234,6 @@ static void test_text__names_alike__look_different(void **state)
 					    "\xc3\xa9\xc3\xa9\xc3\xa9",
 					    "\xc3\xa8\xc3\xa9\xc3\xa9"};
 
-	(void)state;
 	for (unsigned columns = 60; columns < 220; columns++) {
 		struct summary *summary = summary_create();
 		struct summary_section *section = summary_section(summary, "s", "task", "t");
@@ -281,14 +265,13 @@ static void test_text__names_alike__look_different(void **state)
 
 /* ---- names ---- */
 
-static void test_group__more_names_than_kept__counted_together(void **state)
+TEST(test_group__more_names_than_kept__counted_together)
 {
 	struct summary *summary = summary_create();
 	struct summary_section *section = summary_section(summary, "s", "task", "t");
 	struct summary_group *others;
 	char name[32];
 
-	(void)state;
 	for (unsigned i = 0; i < SUMMARY_GROUPS_MAX; i++) {
 		snprintf(name, sizeof(name), "kernel %u", i);
 		assert_non_null(summary_group(section, name));
@@ -300,21 +283,4 @@ static void test_group__more_names_than_kept__counted_together(void **state)
 	summary_destroy(summary);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram__single_value__within_bound),
-		cmocka_unit_test(test_histogram__extremes__kept),
-		cmocka_unit_test(test_histogram__nearest_rank__as_defined),
-		cmocka_unit_test(test_histogram__many_values__quantiles_within_bound),
-		cmocka_unit_test(test_pairing__same_instance__told_apart_by_process_and_owner),
-		cmocka_unit_test(test_pairing__put_and_take_at_random__as_a_plain_array),
-		cmocka_unit_test(test_pairing__full__refuses),
-		cmocka_unit_test(test_duration__each_unit__four_digits),
-		cmocka_unit_test(test_text__long_names__lines_fit),
-		cmocka_unit_test(test_text__names_alike__look_different),
-		cmocka_unit_test(test_group__more_names_than_kept__counted_together),
-	};
-
-	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so as a plugin, on the fake host. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "fake_host.h"
+#include "unit.h"
 
 struct run {
 	struct fake_host *host;
@@ -90,7 +84,7 @@ static void assert_contains(const char *text, const char *part)
 		fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
-static void test_dispatches__two_kernels__table(void **state)
+TEST(test_dispatches__two_kernels__table)
 {
 	struct run *run = *state;
 	const char *text;
@@ -141,7 +135,7 @@ static void announce_gpu(struct run *run, uint64_t uid, uint32_t node, const cha
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void test_gpus__known__named(void **state)
+TEST(test_gpus__known__named)
 {
 	struct run *run = *state;
 	const char *text;
@@ -160,7 +154,7 @@ static void test_gpus__known__named(void **state)
 	assert_null(strstr(text, "nothing"));
 }
 
-static void test_gpus__one_number_on_two_machines__what_they_share(void **state)
+TEST(test_gpus__one_number_on_two_machines__what_they_share)
 {
 	struct run *run = *state;
 
@@ -173,7 +167,7 @@ static void test_gpus__one_number_on_two_machines__what_they_share(void **state)
 			"{\"gpu\":1,\"name\":\"gfx906\",\"product\":\"Vega 20\",\"count\":1,");
 }
 
-static void test_dispatches__same_name_in_two_code_objects__one_row(void **state)
+TEST(test_dispatches__same_name_in_two_code_objects__one_row)
 {
 	struct run *run = *state;
 	const char *text;
@@ -199,7 +193,7 @@ static void count_waves(struct run *run, uint64_t kernel, double value, uint32_t
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void test_counters__same_name_in_two_code_objects__one_row(void **state)
+TEST(test_counters__same_name_in_two_code_objects__one_row)
 {
 	struct run *run = *state;
 	const char *text;
@@ -226,7 +220,7 @@ static void test_counters__same_name_in_two_code_objects__one_row(void **state)
 	assert_null(strstr(strstr(text, "\"kernel\":\"twin\"") + 1, "\"kernel\":\"twin\""));
 }
 
-static void test_dispatches__no_times__counted_apart(void **state)
+TEST(test_dispatches__no_times__counted_apart)
 {
 	struct run *run = *state;
 	const char *text;
@@ -241,7 +235,7 @@ static void test_dispatches__no_times__counted_apart(void **state)
 	assert_contains(text, "(uid 0000000000000009)\n");
 }
 
-static void test_dispatches__overlap_on_one_gpu__busy_is_the_union(void **state)
+TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union)
 {
 	struct run *run = *state;
 
@@ -280,7 +274,7 @@ static void copies(struct run *run)
 	copy(run, stream, 2, 0, 123, 0);
 }
 
-static void test_copies__bytes_and_rate__in_a_table_of_their_own(void **state)
+TEST(test_copies__bytes_and_rate__in_a_table_of_their_own)
 {
 	struct run *run = *state;
 	const char *text;
@@ -298,7 +292,7 @@ static void test_copies__bytes_and_rate__in_a_table_of_their_own(void **state)
 			      "  kernels 500ns, copies 3.000us, both at once 0ns\n");
 }
 
-static void test_copies__json__with_bytes_and_rate(void **state)
+TEST(test_copies__json__with_bytes_and_rate)
 {
 	struct run *run = *state;
 	const char *text;
@@ -356,7 +350,7 @@ static void launched(struct run *run, uint64_t call_ns, uint64_t begin_ns)
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void test_calls__failed__named_with_count(void **state)
+TEST(test_calls__failed__named_with_count)
 {
 	struct run *run = *state;
 	const char *text;
@@ -375,7 +369,7 @@ static void test_calls__failed__named_with_count(void **state)
 	assert_null(strstr(text, "linked to no call"));
 }
 
-static void test_launches__latency__by_kernel_never_negative(void **state)
+TEST(test_launches__latency__by_kernel_never_negative)
 {
 	struct run *run = *state;
 	const char *text;
@@ -394,7 +388,7 @@ static void test_launches__latency__by_kernel_never_negative(void **state)
 	assert_non_null(strstr(text, "\"count\":4,\"total_ns\":40,\"names\":1,\"unlinked\":1"));
 }
 
-static void test_ledger__losses__named_with_causes(void **state)
+TEST(test_ledger__losses__named_with_causes)
 {
 	struct run *run = *state;
 	const struct rtl_ledger ledger = {sizeof(ledger), 0, 1000, 990, 7, 3, 5, 0};
@@ -407,7 +401,7 @@ static void test_ledger__losses__named_with_causes(void **state)
 				  "3 abandoned, 5 missed (no signal left: 5, ring full: 7)\n");
 }
 
-static void test_top__fewer_rows_than_names__rest_in_one(void **state)
+TEST(test_top__fewer_rows_than_names__rest_in_one)
 {
 	struct run *run = *state;
 	const char *text;
@@ -426,7 +420,7 @@ static void test_top__fewer_rows_than_names__rest_in_one(void **state)
 	assert_contains(text, "  (3 more)\n");
 }
 
-static void test_json__two_kernels__one_document(void **state)
+TEST(test_json__two_kernels__one_document)
 {
 	struct run *run = *state;
 	const char *text;
@@ -468,7 +462,7 @@ static void call(struct run *run, uint16_t type, uint64_t uid, uint64_t instance
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void test_pairs__any_stream__by_instance(void **state)
+TEST(test_pairs__any_stream__by_instance)
 {
 	struct run *run = *state;
 	const char *text;
@@ -531,7 +525,7 @@ static void region(struct run *run, uint16_t type, const char *name, uint64_t in
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void test_pairs__name_as_text_in_the_begin__row_of_that_name(void **state)
+TEST(test_pairs__name_as_text_in_the_begin__row_of_that_name)
 {
 	struct run *run = *state;
 	const char *text;
@@ -552,7 +546,7 @@ static void test_pairs__name_as_text_in_the_begin__row_of_that_name(void **state
 	assert_null(strstr(text, "never ends"));
 }
 
-static void test_settings__bad__refused_with_reason(void **state)
+TEST(test_settings__bad__refused_with_reason)
 {
 	static const struct {
 		const char *settings, *reason;
@@ -577,7 +571,7 @@ static void test_settings__bad__refused_with_reason(void **state)
 	end(run);
 }
 
-static void test_output__relative__not_moved_by_chdir(void **state)
+TEST(test_output__relative__not_moved_by_chdir)
 {
 	struct run *run = *state;
 
@@ -590,7 +584,7 @@ static void test_output__relative__not_moved_by_chdir(void **state)
 	assert_contains(end(run), "rtl: /bin/app");
 }
 
-static void test_output__cannot_be_written_at_end__reported(void **state)
+TEST(test_output__cannot_be_written_at_end__reported)
 {
 	struct run *run = *state;
 
@@ -600,7 +594,7 @@ static void test_output__cannot_be_written_at_end__reported(void **state)
 	assert_true(fake_host_reported(run->host, "cannot write /dev/full: No space left"));
 }
 
-static void test_output__names_of_the_process__in_its_name(void **state)
+TEST(test_output__names_of_the_process__in_its_name)
 {
 	struct run *run = *state;
 	char folder[] = "/tmp/rtl-test-stats-XXXXXX", settings[128], path[128];
@@ -617,7 +611,7 @@ static void test_output__names_of_the_process__in_its_name(void **state)
 }
 
 /* Not a benchmark: a bound that catches an allocation or a look-up for each event. */
-static void test_events__many__quick(void **state)
+TEST(test_events__many__quick)
 {
 	enum { BATCH = 256, BATCHES = 4000 };
 	static struct rtl_hsa_dispatch payloads[BATCH];
@@ -649,32 +643,4 @@ static void test_events__many__quick(void **state)
 	assert_contains(end(run), "1024000");
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_dispatches__two_kernels__table),
-		TEST(test_gpus__known__named),
-		TEST(test_gpus__one_number_on_two_machines__what_they_share),
-		TEST(test_dispatches__same_name_in_two_code_objects__one_row),
-		TEST(test_counters__same_name_in_two_code_objects__one_row),
-		TEST(test_dispatches__no_times__counted_apart),
-		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),
-		TEST(test_copies__bytes_and_rate__in_a_table_of_their_own),
-		TEST(test_copies__json__with_bytes_and_rate),
-		TEST(test_calls__failed__named_with_count),
-		TEST(test_launches__latency__by_kernel_never_negative),
-		TEST(test_ledger__losses__named_with_causes),
-		TEST(test_top__fewer_rows_than_names__rest_in_one),
-		TEST(test_json__two_kernels__one_document),
-		TEST(test_pairs__any_stream__by_instance),
-		TEST(test_pairs__name_as_text_in_the_begin__row_of_that_name),
-		TEST(test_settings__bad__refused_with_reason),
-		TEST(test_output__relative__not_moved_by_chdir),
-		TEST(test_output__cannot_be_written_at_end__reported),
-		TEST(test_output__names_of_the_process__in_its_name),
-		TEST(test_events__many__quick),
-	};
-
-	return cmocka_run_group_tests_name("stats_sub", tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -3,20 +3,14 @@
 #ifndef TEST_DEFINITIONS_KIT_H
 #define TEST_DEFINITIONS_KIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "../../streams/hsa/counter/metrics.h"
 #include "definitions.h"
+#include "unit.h"
 
 static char message[512];
 
@@ -100,11 +94,13 @@ static const char sdk7[] = "rocprofiler-sdk:\n"
 			   "        (reduce(HITS,sum)+reduce(MISSES,sum))\n";
 
 /* Whatever is set up on this machine. */
-static void forget_environment(void)
+static int forget_environment(void **state)
 {
+	(void)state;
 	unsetenv("RTL_COUNTERS_DEFINITIONS");
 	unsetenv("ROCP_METRICS");
 	unsetenv("ROCPROFILER_METRICS_PATH");
+	return 0;
 }
 
 #endif

@@ -2,12 +2,11 @@
 /* Definitions of counters, in each format. */
 #include "definitions_kit.h"
 
-static void test_definitions__of_rocm_7__are_read(void **state)
+TEST(test_definitions__of_rocm_7__are_read)
 {
 	struct counter_set *set = load(sdk7, "gfx906:sramecc+:xnack-");
 	const struct counter_def *rate = counter_find(set, "Rate");
 
-	(void)state;
 	assert_int_equal(counter_set_count(set), 3);
 	assert_string_equal(counter_find(set, "HITS")->block, "TCC");
 	assert_int_equal(counter_find(set, "HITS")->event, 20);
@@ -30,7 +29,7 @@ static void test_definitions__of_rocm_7__are_read(void **state)
 	counter_set_destroy(set);
 }
 
-static void test_definitions__of_rocm_6__are_read(void **state)
+TEST(test_definitions__of_rocm_6__are_read)
 {
 	struct counter_set *set = load("WAVES:\n"
 				       "  architectures:\n"
@@ -43,7 +42,6 @@ static void test_definitions__of_rocm_6__are_read(void **state)
 				       "  unit: waves\n",
 				       "gfx90a");
 
-	(void)state;
 	assert_int_equal(counter_find(set, "WAVES")->event, 4);
 	assert_string_equal(counter_find(set, "WAVES")->description, "a \"wave\"");
 	assert_string_equal(counter_find(set, "WAVES")->unit, "waves");
@@ -71,11 +69,10 @@ static const char v1[] =
 	"  <metric name=\"Rate\" expr=100*HITS_sum/(HITS_sum+MISSES)/>\n"
 	"</global>\n";
 
-static void test_definitions__of_v1__are_read(void **state)
+TEST(test_definitions__of_v1__are_read)
 {
 	struct counter_set *set = load(v1, "gfx906");
 
-	(void)state;
 	assert_int_equal(counter_set_count(set), 4);
 	assert_int_equal(counter_find(set, "HITS")->event, 20);
 	assert_string_equal(counter_find(set, "HITS")->description, "What hits > 0");
@@ -105,11 +102,10 @@ static const char overriding[] =
 	"<gfx9 base=gfx9_expr ></gfx9>\n"
 	"<gfx906 base=gfx906_expr ></gfx906>\n";
 
-static void test_definitions__that_override_their_bases__count(void **state)
+TEST(test_definitions__that_override_their_bases__count)
 {
 	struct counter_set *set = load(overriding, "gfx906");
 
-	(void)state;
 	assert_string_equal(counter_find(set, "SIZE")->expression, "HITS*32+MORE");
 	assert_non_null(counter_find(set, "BOTH"));
 	counter_set_destroy(set);
@@ -118,13 +114,12 @@ static void test_definitions__that_override_their_bases__count(void **state)
 	counter_set_destroy(set);
 }
 
-static void test_definitions__that_inherit_without_end__are_refused(void **state)
+TEST(test_definitions__that_inherit_without_end__are_refused)
 {
 	static const char again[] = "<gfx906 base=gfx906 ></gfx906>\n";
 	const size_t length = sizeof(again) - 1, times = 40;
 	char *text = malloc(times * length + 1);
 
-	(void)state;
 	for (size_t i = 0; i < times; i++)
 		memcpy(text + i * length, again, length);
 	text[times * length] = '\0';
@@ -133,14 +128,13 @@ static void test_definitions__that_inherit_without_end__are_refused(void **state
 	free(text);
 }
 
-static void test_definitions__that_include_others__have_theirs(void **state)
+TEST(test_definitions__that_include_others__have_theirs)
 {
 	char folder[] = "/tmp/rtl-metrics-XXXXXX", path[64], other[64];
 	struct counter_options options = {0};
 	struct counter_set *set;
 	FILE *file;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/metrics.xml", folder);
 	snprintf(other, sizeof(other), "%s/gfx_metrics.xml", folder);
@@ -168,7 +162,7 @@ static void test_definitions__that_include_others__have_theirs(void **state)
 }
 
 /* What is wrong, and where: one line. */
-static void test_definitions__with_an_error__are_refused(void **state)
+TEST(test_definitions__with_an_error__are_refused)
 {
 	static const struct {
 		const char *text, *says;
@@ -199,7 +193,6 @@ static void test_definitions__with_an_error__are_refused(void **state)
 		{"rocprofiler-sdk:\n  counters:\n  - 1\n", "without name and definitions"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_null(try_load(cases[i].text, "gfx906", NULL));
 		if (!strstr(message, cases[i].says))
@@ -208,11 +201,10 @@ static void test_definitions__with_an_error__are_refused(void **state)
 	}
 }
 
-static void test_definitions__that_are_nested_without_end__are_refused(void **state)
+TEST(test_definitions__that_are_nested_without_end__are_refused)
 {
 	char text[4096];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		text[i] = i % 2 ? ' ' : '-';
 	text[sizeof(text) - 1] = '\0';
@@ -233,14 +225,13 @@ static struct counter_set *load_needed(const char *list, const char *names)
 }
 
 /* What a program is handed: with what a metric needs, and no more. */
-static void test_definitions__that_are_needed__are_enough(void **state)
+TEST(test_definitions__that_are_needed__are_enough)
 {
 	static const char *const names[] = {"Rate", "HITS[3],MISSES", "TCC:7"};
 	static const size_t counts[] = {4, 2, 2};
 	char path[] = "/tmp/rtl-metrics-XXXXXX", *list, *first, *rest, all[64];
 	int fd = mkstemp(path);
 
-	(void)state;
 	write_all(fd, v1);
 	close(fd);
 	list = definitions_list(path, message, sizeof(message));
@@ -265,13 +256,12 @@ static void test_definitions__that_are_needed__are_enough(void **state)
 }
 
 /* Without `rtl`, a program reads lists only. */
-static void test_definitions__in_a_program__are_a_list(void **state)
+TEST(test_definitions__in_a_program__are_a_list)
 {
 	char path[] = "/tmp/rtl-metrics-XXXXXX";
 	int fd = mkstemp(path);
 	struct counter_set *set;
 
-	(void)state;
 	setenv("RTL_COUNTERS_DEFINITIONS", path, 1);
 	write_all(fd, sdk7);
 	assert_null(counter_set_load("gfx906", NULL, message, sizeof(message)));
@@ -293,7 +283,7 @@ static void test_definitions__in_a_program__are_a_list(void **state)
 }
 
 /* Nothing installed and nothing named: each GPU of the table has all that its metrics need. */
-static void test_definitions__of_rtl__are_whole(void **state)
+TEST(test_definitions__of_rtl__are_whole)
 {
 	static const char *const gpus[] = {"gfx906", "gfx908", "gfx90a",
 					   "gfx940", "gfx941", "gfx942"};
@@ -301,7 +291,6 @@ static void test_definitions__of_rtl__are_whole(void **state)
 					    "FETCH_SIZE",  "WRITE_SIZE",      "L2CacheHit",
 					    "TCC_HIT_sum", "GRBM_GUI_ACTIVE", "LDSBankConflict"};
 
-	(void)state;
 	for (size_t g = 0; g < sizeof(gpus) / sizeof(*gpus); g++) {
 		struct counter_set *set = counter_set_load(gpus[g], NULL, message, sizeof(message));
 		assert_non_null(set);
@@ -319,22 +308,4 @@ static void test_definitions__of_rtl__are_whole(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_definitions__of_rocm_7__are_read),
-		cmocka_unit_test(test_definitions__of_rocm_6__are_read),
-		cmocka_unit_test(test_definitions__of_v1__are_read),
-		cmocka_unit_test(test_definitions__that_override_their_bases__count),
-		cmocka_unit_test(test_definitions__that_inherit_without_end__are_refused),
-		cmocka_unit_test(test_definitions__that_include_others__have_theirs),
-		cmocka_unit_test(test_definitions__with_an_error__are_refused),
-		cmocka_unit_test(test_definitions__that_are_nested_without_end__are_refused),
-		cmocka_unit_test(test_definitions__that_are_needed__are_enough),
-		cmocka_unit_test(test_definitions__in_a_program__are_a_list),
-		cmocka_unit_test(test_definitions__of_rtl__are_whole),
-	};
-
-	forget_environment();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, forget_environment, NULL)

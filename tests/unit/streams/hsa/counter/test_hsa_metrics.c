@@ -69,7 +69,7 @@ static enum outcome evaluate(const char *expression, bool as_v1, double *out)
 	return outcome;
 }
 
-static void test_metric__of_known_counts__has_its_value(void **state)
+TEST(test_metric__of_known_counts__has_its_value)
 {
 	static const struct {
 		const char *expression;
@@ -119,7 +119,6 @@ static void test_metric__of_known_counts__has_its_value(void **state)
 		{"TWICE+1", 21},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		double value = -1;
 		enum outcome outcome = evaluate(cases[i].expression, false, &value);
@@ -131,7 +130,7 @@ static void test_metric__of_known_counts__has_its_value(void **state)
 	}
 }
 
-static void test_metric__that_cannot_be_computed__has_no_value(void **state)
+TEST(test_metric__that_cannot_be_computed__has_no_value)
 {
 	static const char *const cases[] = {
 		"1/0",
@@ -144,7 +143,6 @@ static void test_metric__that_cannot_be_computed__has_no_value(void **state)
 	};
 	double value = -1;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		enum outcome outcome = evaluate(cases[i], false, &value);
 		if (outcome != NO_VALUE)
@@ -154,7 +152,7 @@ static void test_metric__that_cannot_be_computed__has_no_value(void **state)
 	}
 }
 
-static void test_metric__that_is_wrong__is_refused(void **state)
+TEST(test_metric__that_is_wrong__is_refused)
 {
 	static const struct {
 		const char *expression, *says;
@@ -179,7 +177,6 @@ static void test_metric__that_is_wrong__is_refused(void **state)
 	};
 	double value;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		enum outcome outcome = evaluate(cases[i].expression, false, &value);
 		if (outcome != REFUSED || !strstr(message, cases[i].says))
@@ -189,12 +186,11 @@ static void test_metric__that_is_wrong__is_refused(void **state)
 	}
 }
 
-static void test_metric__that_is_nested_without_end__is_refused(void **state)
+TEST(test_metric__that_is_nested_without_end__is_refused)
 {
 	char text[4097];
 	double value;
 
-	(void)state;
 	memset(text, '(', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
 	assert_int_equal(evaluate(text, false, &value), REFUSED);
@@ -204,7 +200,7 @@ static void test_metric__that_is_nested_without_end__is_refused(void **state)
 }
 
 /* What the tools that know rocprofiler v1 expect. */
-static void test_metric__as_v1_has_it__groups_to_the_right(void **state)
+TEST(test_metric__as_v1_has_it__groups_to_the_right)
 {
 	static const struct {
 		const char *expression;
@@ -215,7 +211,6 @@ static void test_metric__as_v1_has_it__groups_to_the_right(void **state)
 	};
 	double value;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		enum outcome outcome = evaluate(cases[i].expression, true, &value);
 		if (outcome != VALUE || value != cases[i].value)
@@ -228,13 +223,12 @@ static void test_metric__as_v1_has_it__groups_to_the_right(void **state)
 }
 
 /* Asked for by its name alone, or by block and event: instance 0, as the expression has it. */
-static void test_metric__as_v1_has_it__is_of_one_instance(void **state)
+TEST(test_metric__as_v1_has_it__is_of_one_instance)
 {
 	const struct counter_options options = {.v1_expressions = true};
 	static const char *const names[] = {"HITS", "TCC:20"};
 	struct counter_set *set = try_load(sdk7, "gfx906", &options);
 
-	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct metric *metric = metric_compile(set, names[i], message, sizeof(message));
 		assert_int_equal(metric_input_at(metric, 0)->instance, 0);
@@ -244,7 +238,7 @@ static void test_metric__as_v1_has_it__is_of_one_instance(void **state)
 }
 
 /* In v1's files a counter's name stands for its sum. */
-static void test_metric__of_v1s_file__adds_up_its_counters(void **state)
+TEST(test_metric__of_v1s_file__adds_up_its_counters)
 {
 	struct counter_set *set = load(
 		"<gfx906><metric name=A block=SQ event=1 ></metric>"
@@ -254,7 +248,6 @@ static void test_metric__of_v1s_file__adds_up_its_counters(void **state)
 		"gfx906");
 	double value;
 
-	(void)state;
 	assert_int_equal(evaluate_named(set, "X", &value), VALUE);
 	assert_true(value == 1.25);
 	assert_int_equal(evaluate_named(set, "Y", &value), VALUE);
@@ -262,7 +255,7 @@ static void test_metric__of_v1s_file__adds_up_its_counters(void **state)
 	counter_set_destroy(set);
 }
 
-static void test_metric__by_block_and_event__needs_no_definition(void **state)
+TEST(test_metric__by_block_and_event__needs_no_definition)
 {
 	static const char *const wrong[] = {"TCC:",    ":3",   "TCC:3x",  "TCC[1:3",
 					    "TCC[]:3", "NOPE", "NOPE[1]", "TWICE[0]"};
@@ -270,7 +263,6 @@ static void test_metric__by_block_and_event__needs_no_definition(void **state)
 	struct metric *metric = metric_compile(set, "TCP[3]:60", message, sizeof(message));
 	const struct metric_input *input;
 
-	(void)state;
 	assert_non_null(metric);
 	assert_int_equal(metric_input_count(metric), 1);
 	input = metric_input_at(metric, 0);
@@ -292,12 +284,11 @@ static void test_metric__by_block_and_event__needs_no_definition(void **state)
 }
 
 /* A metric that two ways lead to the same counters needs them once. */
-static void test_metric__that_names_a_counter_twice__needs_it_once(void **state)
+TEST(test_metric__that_names_a_counter_twice__needs_it_once)
 {
 	struct counter_set *set = load(sdk7, "gfx906");
 	struct metric *metric = metric_compile(set, "Rate", message, sizeof(message));
 
-	(void)state;
 	assert_int_equal(metric_input_count(metric), 2);
 	assert_false(metric_is_counter(metric));
 	metric_destroy(metric);
@@ -346,9 +337,8 @@ static const char *passes_of(const char *const *names, size_t count, uint32_t mo
 	passes_of((const char *const[]){__VA_ARGS__},                                              \
 		  sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *), more)
 
-static void test_passes__of_what_fits__are_few(void **state)
+TEST(test_passes__of_what_fits__are_few)
 {
-	(void)state;
 	assert_string_equal(PASSES(0, "A", "B", "C"), "000");
 	assert_string_equal(PASSES(0, "A", "B", "SQ:9", "C", "TCC:4"), "00101");
 	/* what is there already takes no register */
@@ -358,9 +348,8 @@ static void test_passes__of_what_fits__are_few(void **state)
 	assert_string_equal(PASSES(1, "X", "B"), "00");
 }
 
-static void test_passes__of_what_never_fits__say_what(void **state)
+TEST(test_passes__of_what_never_fits__say_what)
 {
-	(void)state;
 	assert_string_equal(PASSES(0, "A", "X"), "refused 1");
 	assert_string_equal(message,
 			    "X needs 3 counters of block SQ at the same time, which has 2");
@@ -368,22 +357,4 @@ static void test_passes__of_what_never_fits__say_what(void **state)
 	assert_string_equal(message, "G needs block GRBM, which cannot be counted here");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metric__of_known_counts__has_its_value),
-		cmocka_unit_test(test_metric__that_cannot_be_computed__has_no_value),
-		cmocka_unit_test(test_metric__that_is_wrong__is_refused),
-		cmocka_unit_test(test_metric__that_is_nested_without_end__is_refused),
-		cmocka_unit_test(test_metric__as_v1_has_it__groups_to_the_right),
-		cmocka_unit_test(test_metric__as_v1_has_it__is_of_one_instance),
-		cmocka_unit_test(test_metric__of_v1s_file__adds_up_its_counters),
-		cmocka_unit_test(test_metric__by_block_and_event__needs_no_definition),
-		cmocka_unit_test(test_metric__that_names_a_counter_twice__needs_it_once),
-		cmocka_unit_test(test_passes__of_what_fits__are_few),
-		cmocka_unit_test(test_passes__of_what_never_fits__say_what),
-	};
-
-	forget_environment();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, forget_environment, NULL)
