@@ -157,8 +157,7 @@ int consumer_start(void)
 	if (err) {
 		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 		log_line(RTL_LEVEL_ERROR, "bus",
-			 "no thread for the subscribers (%s): nothing "
-			 "will be recorded",
+			 "no thread for the subscribers (%s): nothing will be recorded",
 			 strerror(err));
 		return RTL_ELIMIT;
 	}

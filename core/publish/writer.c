@@ -89,8 +89,7 @@ static uint8_t *add_chunk(void)
 		return NULL;
 	if (madvise(slots, CHUNK_BYTES, MADV_WIPEONFORK))
 		log_line(RTL_LEVEL_DEBUG, "bus",
-			 "no MADV_WIPEONFORK: only pthread_atfork tells "
-			 "of forks");
+			 "no MADV_WIPEONFORK: only pthread_atfork tells of forks");
 	chunks[chunk_count] = slots;
 	/* release: with the acquire in writer_each */
 	__atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);

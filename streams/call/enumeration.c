@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See enumeration.h. */
 #include "enumeration.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks of the interceptors, and forks: see fork_lock.h. */
 #include "fork_lock.h"
 
 #include <stdint.h>

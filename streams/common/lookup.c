@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See lookup.h. */
 #include "lookup.h"
 
 #include <dlfcn.h>

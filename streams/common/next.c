@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See next.h. */
 #include "next.h"
 
 #include <dlfcn.h>

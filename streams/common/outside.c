@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See outside.h. */
 #include "outside.h"
 
 #include <stdlib.h>

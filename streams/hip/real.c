@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See real.h. */
 #include "real.h"
 
 #include <dlfcn.h>

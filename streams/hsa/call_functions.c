@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls.def says of the functions: see calls.h. */
 #include "calls.h"
 
 #include <string.h>

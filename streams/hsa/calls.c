@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers' way into the runtime's tables, and what they are made of: see calls.h. */
 #include "calls.h"
 
 #include <rtl/events.h>

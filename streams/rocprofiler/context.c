@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: see context.h. */
 #include "context.h"
 
 #include <sched.h>

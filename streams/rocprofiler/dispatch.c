@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches: see dispatch.h. */
 #include "dispatch.h"
 
 #include <stdlib.h>

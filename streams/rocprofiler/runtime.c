@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The HSA runtime's functions, GPUs and errors: see runtime.h. */
 #include "runtime.h"
 
 #include <dlfcn.h>

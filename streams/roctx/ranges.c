@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranges.h. */
 #include "ranges.h"
 
 #include <pthread.h>

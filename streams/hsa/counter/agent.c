@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of a GPU: see agent.h. */
 #include "agent.h"
 
 #define HSA_LARGE_MODEL

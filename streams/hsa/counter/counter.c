@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The room's part in the runtime's beginning and end: see counter.h. */
 #include "counter.h"
 
 #include <rtl/rtl.h>

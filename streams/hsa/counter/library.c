@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The vendor's library: see library.h. */
 #define HSA_LARGE_MODEL
 /* A variable that the header defines; agent.c has it, too. */
 #define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE library_unused

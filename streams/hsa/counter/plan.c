@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted on a GPU: see plan.h. */
 #include "plan.h"
 
 #include <pthread.h>

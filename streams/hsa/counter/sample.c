@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches that are counted: see sample.h and counter.h. */
 #include "sample.h"
 
 #include <stdlib.h>

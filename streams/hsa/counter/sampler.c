@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a GPU in intervals: see sampler.h. */
 #include "sampler.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of rtl.hsa.counter: see stream.h. */
 #include "stream.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* One dispatch at a time has a GPU: see turns.h. */
 #include "turns.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* From memory to values: see plan.h. */
 #include "plan.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches and copies that carry a completion signal of the application: see signal_watch.h. */
 #include "signal_watch.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of the functions that wait for signals: see waits.h. */
 #include "waits.h"
 
 #include <hsa/amd_hsa_signal.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPUs of the process: see agents.h. */
 #include "agents.h"
 
 #include <inttypes.h>

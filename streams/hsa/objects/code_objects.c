@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The code objects that executables have loaded: see code_objects.h. */
 #include "code_objects.h"
 
 #include <hsa/hsa_ven_amd_loader.h>

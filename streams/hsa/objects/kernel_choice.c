@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernel_choice.h. */
 #include "kernel_choice.h"
 
 #include <demangle.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernel lies at which address: see kernel_table.h. */
 #include "kernel_table.h"
 
 #include <pthread.h>

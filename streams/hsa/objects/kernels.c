@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of executables: see kernels.h. */
 #include "kernels.h"
 
 #include <inttypes.h>

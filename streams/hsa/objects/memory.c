@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that the application allocates and releases: see memory.h. */
 #include "memory.h"
 
 #include <pthread.h>

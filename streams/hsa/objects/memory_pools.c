@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory pools and regions of all agents: see memory.h. */
 #include "memory.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of rtl.hsa and rtl.hsa.copy: see publish.h. */
 #include "publish.h"
 
 #include <rtl/events.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See graphs.h. */
 #include "graphs.h"
 
 #include <pthread.h>

@@ -222,8 +222,7 @@ static void at_exit(int status, void *user)
 		return;
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"source: HIP's profiler does not end, as work of the GPU does not: the process "
-		"ends without "
-		"HIP's own end");
+		"ends without HIP's own end");
 	reported_stop(interceptor.config.exit_timeout_ms);
 	reported_abandon("not finished at exit", "not finished at exit");
 	fflush(NULL);
@@ -381,9 +380,8 @@ const struct report_way report_profiler = {
 	.name = "through its own profiler",
 	.find = find,
 	/* Of releases with this layout; which it is HIP tells only when it is up. */
-	.doubt = "releases of HIP with a profiler have known faults "
-		 "with graphs (kernels that are missing, times of "
-		 "others)",
+	.doubt = "releases of HIP with a profiler have known faults with graphs (kernels that are "
+		 "missing, times of others)",
 	.start = start,
 	.stop = stop,
 	.lost = "GPU work that HIP did not report",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See reported.h. */
 #include "reported.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* A GPU's ticks as nanoseconds: see gpu_clock.h. */
 #include "gpu_clock.h"
 
 /* How far apart the two answers are that tell the rate: an error of 1 ns in one of them is 0.01 ns

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The runtime's own thread: see handler_thread.h. */
 #include "handler_thread.h"
 
 #include "interceptor.h"

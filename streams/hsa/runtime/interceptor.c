@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the HSA interceptor share: see interceptor.h. */
 #include "interceptor.h"
 
 #include <inttypes.h>

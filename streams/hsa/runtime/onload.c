@@ -161,8 +161,7 @@ bool onload_take(struct root_table *root)
 		if (!told)
 			rtl_log(RTL_LEVEL_WARNING, "hsa",
 				"a second HSA runtime is in this process, or the first has ended "
-				"and "
-				"begins again: only the first is traced, until it ends");
+				"and begins again: only the first is traced, until it ends");
 		told = true;
 		rtl_stream_count_missed(interceptor.stream, "second HSA runtime", 1);
 	}

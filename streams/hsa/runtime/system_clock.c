@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The HSA system clock: see system_clock.h. */
 #include "system_clock.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds entries in the HSA runtime's function tables: see table.h. */
 #include "table.h"
 
 static void **entry_at(struct function_table *table, size_t number)

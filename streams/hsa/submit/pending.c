@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See pending.h. */
 #include "pending.h"
 
 #include <rtl/rtl.h>
@@ -43,8 +42,7 @@ static void give_up(const hsa_queue_t *queue, uint64_t read)
 	if (!__atomic_test_and_set(&said, __ATOMIC_RELAXED))
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"a queue has taken no packet for a second, with %u places taken in it: "
-			"this "
-			"runtime may crash when more than %u become valid at once",
+			"this runtime may crash when more than %u become valid at once",
 			PENDING_MOST, PENDING_BUFFER);
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: see queue.h. */
 #include "queue.h"
 
 #include <pthread.h>

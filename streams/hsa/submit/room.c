@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Room in the GPU's ring of a queue: see room.h. */
 #include "room.h"
 
 #include "handler_thread.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See submitters.h. */
 #include "submitters.h"
 
 #include <pthread.h>
