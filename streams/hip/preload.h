@@ -22,7 +22,7 @@ void hip_table_take(void *table);
 /* Whether one was taken. */
 bool hip_table_taken(void);
 
-/* Calls are followed for reports (common/reports.h) from now on, whether the mode has them or not. */
+/* Calls are followed for reports (common/shared.h) from now on, whether the mode has them or not. */
 void hip_follow(void);
 
 #endif

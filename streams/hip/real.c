@@ -10,10 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../common/fork_lock.h"
-#include "../common/lookup.h"
+#include "../common/threads.h"
 #include "../common/next.h"
-#include "../common/reports.h"
+#include "../common/shared.h"
 #include "calls.h"
 #include "preload.h"
 

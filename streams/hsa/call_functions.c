@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "calls.h"
-
 #include <string.h>
+
+#include "calls.h"
+#include "table.h"
 
 #define CALL_TABLE "hsa/calls.def"
 #include "../call/tables.h"
@@ -41,4 +42,21 @@ struct call_enumeration *calls_statuses(void)
 		if (!strcmp(call_enumerations[i].type, "hsa_status_t"))
 			return &call_enumerations[i];
 	return NULL;
+}
+
+/* ---- where functions stand in the tables of different releases */
+
+/* Functions are in the order of their slots: those before it that this table is too old for are not
+ * there, and it has moved up. */
+void **calls_entry(struct function_table *table, uint32_t number)
+{
+	const struct call_function *f = &call_functions[number];
+	const uint32_t count = table_entry_count(table);
+	uint32_t slot = f->slot;
+
+	if (f->since > count)
+		return NULL;
+	for (uint32_t i = number - f->slot; i < number; i++)
+		slot -= call_functions[i].since > count;
+	return slot < count ? &table->entries[slot] : NULL;
 }

@@ -8,10 +8,9 @@
  */
 #include <rtl/events.h>
 
-#include "../common/outside.h"
-#include "../common/paused.h"
+#include "../common/shared.h"
 #include "calls.h"
-#include "handler_thread.h"
+#include "interceptor.h"
 
 static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {

@@ -8,6 +8,7 @@
 #include "events/events.h"
 #include "interceptor.h"
 #include "memory.h"
+#include "parts.h"
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
@@ -49,7 +50,8 @@ static void describe_all(void)
 	}
 }
 
-void calls_register(void)
+/* If the mode, or RTL_STREAMS, asks for calls. */
+static void register_streams(void)
 {
 	static bool done;
 
@@ -70,6 +72,16 @@ void calls_register(void)
 static bool has_calls(void)
 {
 	return call_streams.plain != &rtl_stream_none;
+}
+
+/* The table of that kind, or NULL. */
+static struct function_table *table_of(struct root_table *root, enum call_table which)
+{
+	if (which == CALL_TABLE_CORE)
+		return root->core;
+	if (which == CALL_TABLE_AMD)
+		return root->amd;
+	return root->version.size > offsetof(struct root_table, image) ? root->image : NULL;
 }
 
 static uint32_t hook_table(struct function_table *table, enum call_table which)
@@ -94,15 +106,17 @@ static uint32_t hook_table(struct function_table *table, enum call_table which)
 	return table_entry_count(table) - known;
 }
 
-void calls_hook(struct root_table *root)
+/* Puts the wrappers into the runtime's tables: after all other hooks. Those that nobody asks for, with mode or
+ * streams, are left out. */
+static void hook(struct root_table *root)
 {
 	uint32_t unknown = 0;
 
 	if (!has_calls() && !memory_is_registered())
 		return;
 	for (enum call_table which = CALL_TABLE_CORE; which <= CALL_TABLE_IMAGE; which++) {
-		if (calls_table(root, which))
-			unknown += hook_table(calls_table(root, which), which);
+		if (table_of(root, which))
+			unknown += hook_table(table_of(root, which), which);
 	}
 	if (unknown && has_calls())
 		rtl_log(RTL_LEVEL_INFO, "hsa",
@@ -110,3 +124,12 @@ void calls_hook(struct root_table *root)
 			"not traced",
 			unknown);
 }
+
+static const struct hsa_part calls_part = {
+	.register_streams = register_streams,
+	.hook = hook,
+};
+
+/* Wrappers of calls stand outermost, around the hooks of all others. */
+const struct hsa_part *const hsa_parts[] = {
+	&objects_part, &harvest_part, &counter_part, &submit_part, &report_part, &calls_part, NULL};

@@ -8,7 +8,7 @@
  * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
  * call the application back is not the application's, and is not shown.
  *
- * Threads: calls_register and calls_hook in OnLoad; wrappers on any. No locks.
+ * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks.
  */
 #ifndef STREAMS_HSA_CALLS_H
 #define STREAMS_HSA_CALLS_H
@@ -19,17 +19,10 @@
 
 #include "../call/arguments.h"
 #include "../call/enumeration.h"
-#include "../common/work.h"
+#include "../common/shared.h"
 
 struct function_table;
 struct root_table;
-
-/* Registers the streams if the mode, or RTL_STREAMS, asks for calls. Before calls_hook. */
-void calls_register(void);
-
-/* Puts the wrappers into the runtime's tables: after all other hooks. Those that nobody asks for, with mode or
- * streams, are left out. */
-void calls_hook(struct root_table *root);
 
 /* Gives functions and statuses their strings and tracepoints. Once is enough. */
 void calls_name_all(void);
@@ -80,9 +73,6 @@ struct call_streams {
 };
 
 extern struct call_streams call_streams;
-
-/* The table of that kind, or NULL. */
-struct function_table *calls_table(struct root_table *root, enum call_table which);
 
 /* Where the function with that number stands in a table of its kind, whose size tells the layout;
  * NULL: the table is too old for it. */

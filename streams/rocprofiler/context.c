@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "service.h"
-
 #define QUEUE_DEPTH      64u /* packets, at least */
 #define QUEUE_DEPTH_MOST (1u << 31)
 #define START_MOST_NS    UINT64_C(1000000000)

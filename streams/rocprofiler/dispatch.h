@@ -12,7 +12,7 @@
 #ifndef ROCPROFILER_DISPATCH_H
 #define ROCPROFILER_DISPATCH_H
 
-#include "service.h"
+#include "context.h"
 #include "table.h"
 
 /* Hooks the creation and destruction of queues; in OnLoad. Each is intercepted, or its work is to count in samples,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "service.h"
+#include "context.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/own_thread.h"
+#include "../common/threads.h"
 #include "../hsa/harvest/harvest.h"
 
 #define FINISH_MS      5000

@@ -8,9 +8,7 @@
 #include "parts.h"
 #include "plan.h"
 #include "sample.h"
-#include "sampler.h"
 #include "settings.h"
-#include "stream.h"
 #include "turns.h"
 
 static void register_streams(void)

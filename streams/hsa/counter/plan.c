@@ -8,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "agent.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
 #include "settings.h"
-#include "stream.h"
 
 #define WHY 512
 

@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
-#include "sampler.h"
+#include "plan.h"
 #include "settings.h"
 #include "source.h"
-#include "stream.h"
 #include "turn.h"
 #include "turns.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler.h"
+#include "sample.h"
 
 #include <pthread.h>
 #include <rtl/rtl.h>
@@ -8,15 +8,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"
 #include "settings.h"
 #include "slots.h"
-#include "stream.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u

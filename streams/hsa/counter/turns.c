@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
+#include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"

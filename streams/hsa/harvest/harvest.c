@@ -8,10 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
+#include "../../common/threads.h"
 #include "futex.h"
-#include "handler_thread.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "signal_watch.h"

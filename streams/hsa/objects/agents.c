@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "interceptor.h"
 #include "publish.h"
 

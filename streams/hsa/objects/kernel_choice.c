@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel_choice.h"
+#include "kernels.h"
 
 #include <demangle.h>
 #include <pattern.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */

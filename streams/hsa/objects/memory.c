@@ -5,7 +5,7 @@
 #include <rtl/rtl.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "calls.h"
 #include "events/events.h"
 #include "interceptor.h"

@@ -5,7 +5,7 @@
 #include <rtl/rtl.h>
 #include <stdbool.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "agents.h"
 #include "interceptor.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is allocated: see memory_table.h. Open addressing, linear probing, no tombstones. */
-#include "memory_table.h"
+#include "memory.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 #include <rtl/events.h>
 
 #include "agents.h"
-#include "handler_thread.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 

@@ -31,7 +31,7 @@ struct work_scope {
 	uint64_t correlation;
 	uint64_t scope;
 	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/call_context.h */
+	uint64_t call_ticks; /* see common/shared.h */
 	uint64_t hip_stream;
 	uint64_t range;
 };

@@ -3,7 +3,7 @@
  * HIP's own profiler: see report.h and records.h. The thread `rtl-hip` looks at the records; nothing is
  * registered with HIP, which would tell later and could not be taken back.
  *
- * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports.h) first
+ * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports, common/shared.h) first
  *   has HIP initialise itself, then enables, and checks the record of a call of ours.
  * - Links. When a call that submits work has returned, its thread looks for the call's record, and notes
  *   what it was within, and how much work there is to come (launches.c).
@@ -29,9 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
-#include "../../common/reports.h"
+#include "../../common/threads.h"
+#include "../../common/shared.h"
 #include "../../hip/preload.h"
 #include "../../hip/real.h"
 #include "agents.h"

@@ -26,8 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../common/call_context.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
 #include "agents.h"
 #include "callers.h"
 #include "interceptor.h"

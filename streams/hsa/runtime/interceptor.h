@@ -15,6 +15,7 @@
 #include <hsa/hsa_ext_amd.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config.h"
 #include "table.h"
@@ -168,5 +169,29 @@ void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
  * Returns NULL, or the name of one that must be there and is not.
  */
 const char *interceptor_take_functions(struct root_table *root);
+
+/*
+ * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of
+ * ours waits on it.
+ *
+ * Threads: any; handler_thread_find once for each runtime, on a thread of ours.
+ */
+
+/* Its id, 0 if not known. Relaxed: a fact by itself. */
+extern uint32_t handler_thread;
+
+static inline uint32_t handler_thread_id(void)
+{
+	return __atomic_load_n(&handler_thread, __ATOMIC_RELAXED);
+}
+
+/* Whether the calling thread is it, as far as known. */
+static inline bool handler_thread_is_this(void)
+{
+	return handler_thread_id() == rtl_thread_id();
+}
+
+/* Finds out which it is. It is known some time later. */
+void handler_thread_find(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../common/work.h"
+#include "../../common/shared.h"
 #include "../../hip/preload.h"
 #include "events/events.h"
 #include "interceptor.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "packets.h"
 
 #include <rtl/events.h>
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "counter.h"
 #include "harvest.h"
 #include "publish.h"

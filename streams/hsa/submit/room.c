@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "room.h"
 
-#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "signal_watch.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/objects/memory_table.h"
+#include "../../streams/hsa/objects/memory.h"
 
 #define KEYS 3000
 

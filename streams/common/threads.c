@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fork_lock.h"
+#include "threads.h"
 
 #include <stdint.h>
 
