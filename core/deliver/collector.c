@@ -24,7 +24,6 @@
 #include "log.h"
 #include "plugin_impl.h"
 #include "recorder.h"
-#include "session_page.h"
 #include "spool_writer.h"
 
 /* How often it is asked whether processes live. */

@@ -10,9 +10,9 @@
 #include <rtl/publish.h>
 #include <rtl/source.h>
 
+#include "catalog.h"
 #include "host.h"
 #include "plugin_impl.h"
-#include "texts.h"
 
 struct property {
 	struct property *next;

@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "files.h"
-#include "session_page.h"
+#include "folder.h"
 
 /* How often a folder is emptied that does not stay empty. */
 #define REMOVE_TRIES 8

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../common/threads.h"
 #include "../common/next.h"
 #include "../common/shared.h"
+#include "../common/threads.h"
 #include "calls.h"
 #include "preload.h"
 

@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/shared.h"
-#include "../common/threads.h"
 #include "../common/next.h"
+#include "../common/shared.h"
 #include "../common/text.h"
+#include "../common/threads.h"
 #include "events/events.h"
 
 #define EXPORT __attribute__((visibility("default")))

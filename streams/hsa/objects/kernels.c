@@ -206,7 +206,7 @@ static bool add(hsa_executable_t executable, struct loaded *loaded)
  * to ask where they lie.
  */
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
-			 hsa_loaded_code_object_t handle)
+				hsa_loaded_code_object_t handle)
 {
 	struct loaded *loaded;
 
@@ -302,7 +302,7 @@ static void code_objects_described(hsa_executable_t executable)
 
 /* The code object in which that address of the GPU lies; NULL if it is not known. */
 static const struct code_object *code_objects_find(hsa_executable_t executable, hsa_agent_t agent,
-					    uint64_t address)
+						   uint64_t address)
 {
 	for (const struct loaded *l = first_of(executable); l; l = l->next) {
 		if (l->agent.handle == agent.handle && address >= l->payload.address &&

@@ -29,8 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../common/threads.h"
 #include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "../../hip/preload.h"
 #include "../../hip/real.h"
 #include "agents.h"

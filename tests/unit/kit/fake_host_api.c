@@ -2,7 +2,7 @@
 /* fake_host_api.c: the functions of struct rtl_host, over what the test has filled in. */
 #include "fake_host_impl.h"
 
-#include "values.h"
+#include "stream_info.h"
 
 #include <search.h>
 #include <stdlib.h>
