@@ -407,7 +407,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 		return status;
 	if (context->started)
 		return fail(HSA_STATUS_ERROR, "the group has been started");
-	packet = *library_count_start(context->count);
+	packet = context->count->start;
 	packet.signal = context->ready.handle;
 	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
@@ -419,8 +419,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 /* Reads, and stops if asked: each tells by `done`, which the read before has told by then. */
 static hsa_status_t submit_read(struct context *context, bool stops)
 {
-	struct library_packet packets[2] = {*library_count_read(context->count),
-					    *library_count_stop(context->count)};
+	struct library_packet packets[2] = {context->count->read, context->count->stop};
 
 	if (!context->started)
 		return fail(HSA_STATUS_ERROR, "the group has not been started");
@@ -535,8 +534,7 @@ hsa_status_t context_collect(struct context *context)
 	if (context_is_abandoned(context))
 		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
 	context->sample_count = 0;
-	if (!library_count_samples(context->count, library_count_output(context->count), on_sample,
-				   context))
+	if (!library_count_samples(context->count, context->count->output, on_sample, context))
 		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
 	for (uint32_t i = 0; i < context->feature_count; i++) {
 		if (!metric_is_counter(context->metrics[i]))

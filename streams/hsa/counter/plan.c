@@ -298,8 +298,8 @@ static bool make_pass(struct making *making, struct counter_pass *pass)
 			return false;
 	pass->count = library_count_make(gpu->agent, pass->events, pass->event_count, making->why,
 					 sizeof(making->why));
-	if (pass->count && library_count_bytes(pass->count) > gpu->output_bytes)
-		gpu->output_bytes = (uint32_t)library_count_bytes(pass->count);
+	if (pass->count && pass->count->bytes > gpu->output_bytes)
+		gpu->output_bytes = (uint32_t)pass->count->bytes;
 	return pass->count;
 }
 

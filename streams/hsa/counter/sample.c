@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
+#include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "counter.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
+#include "parts.h"
 #include "plan.h"
 #include "settings.h"
 #include "source.h"
@@ -216,7 +220,7 @@ unsigned counter_put_before(const struct counter_sample *sample, void *packets)
 	put_barrier(at + 64, sample->grant, 0);
 	if (!sample->pass)
 		return 2;
-	memcpy(at + 128, library_count_start(sample->pass->count), 64);
+	memcpy(at + 128, &sample->pass->count->start, 64);
 	return 3;
 }
 
@@ -229,9 +233,9 @@ unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 		put_barrier(at, 0, sample->slot.signal);
 		return 1;
 	}
-	stop = *library_count_stop(sample->pass->count);
+	stop = sample->pass->count->stop;
 	stop.signal = sample->slot.signal;
-	memcpy(at, library_count_read(sample->pass->count), 64);
+	memcpy(at, &sample->pass->count->read, 64);
 	memcpy(at + 64, &stop, sizeof(stop));
 	return 2;
 }
@@ -269,8 +273,7 @@ void sample_keep(struct counter_sample *sample)
 {
 	slot_signal_acquire();
 	if (sample->pass && !sample->spoilt)
-		memcpy(sample->output, library_count_output(sample->pass->count),
-		       library_count_bytes(sample->pass->count));
+		memcpy(sample->output, sample->pass->count->output, sample->pass->count->bytes);
 	is_over(sample);
 }
 
@@ -483,3 +486,28 @@ void counter_queue_remove(struct counter_queue *queue)
 	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);
 	harvest_wake();
 }
+
+/* ---- the room's part in the runtime's beginning and end */
+
+static void register_streams(void)
+{
+	if (!counter_settings_read() && interceptor.config.strict)
+		_exit(2);
+	if (counter_settings.count)
+		counter_streams_register();
+}
+
+/* After the harvester's: what it has not published is given up by now. */
+static void stop(uint32_t timeout_ms)
+{
+	sampler_stop(timeout_ms);
+	turns_release_all();
+	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
+		sample_publish_ledger(gpu);
+}
+
+const struct hsa_part counter_part = {
+	.register_streams = register_streams,
+	.stop = stop,
+	.runtime_ends = turns_forget,
+};

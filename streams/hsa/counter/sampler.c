@@ -129,7 +129,7 @@ static bool wait_for_start(const struct sampled *sampled)
 static bool begin(struct sampled *sampled)
 {
 	struct counter_gpu *gpu = sampled->gpu;
-	struct library_packet start = *library_count_start(gpu->passes[0].count);
+	struct library_packet start = gpu->passes[0].count->start;
 
 	sampled->before = malloc(gpu->output_bytes);
 	sampled->signal = slot_signal_make();
@@ -157,9 +157,8 @@ static void submit_reading(struct sampled *sampled)
 {
 	const struct counter_gpu *gpu = sampled->gpu;
 	const struct counter_pass *next = &gpu->passes[(sampled->pass + 1) % gpu->pass_count];
-	struct library_packet packets[3] = {*library_count_read(pass_of(sampled)->count),
-					    *library_count_stop(pass_of(sampled)->count),
-					    *library_count_start(next->count)};
+	struct library_packet packets[3] = {pass_of(sampled)->count->read,
+					    pass_of(sampled)->count->stop, next->count->start};
 
 	submit(sampled, packets, sampled->stops ? 2 : gpu->pass_count > 1 ? 3 : 1);
 	sampled->waiting = true;
@@ -204,7 +203,7 @@ static bool are_wanted(void)
 /* What a pass has counted since its counters were started, or read before: NULL, or why it is not known. */
 static const char *take(struct sampled *sampled, const struct counter_pass *pass)
 {
-	const void *output = library_count_output(pass->count);
+	const void *output = pass->count->output;
 	const char *why = NULL;
 
 	if (!values_read(pass, output))
@@ -213,7 +212,7 @@ static const char *take(struct sampled *sampled, const struct counter_pass *pass
 		why = "counters of a GPU were reset by somebody else";
 	sampled->has_before = sampled->gpu->pass_count == 1;
 	if (sampled->has_before)
-		memcpy(sampled->before, output, library_count_bytes(pass->count));
+		memcpy(sampled->before, output, pass->count->bytes);
 	return why;
 }
 
