@@ -119,9 +119,9 @@ static __typeof__(runtime.signal_wait) signal_wait;
 
 void runtime_keep_waits(struct root_table *table)
 {
-	memcpy(&signal_load, table_core(table->core, CORE_SIGNAL_LOAD_SCACQUIRE),
+	memcpy(&signal_load, table_entry(table, ENTRY_hsa_signal_load_scacquire),
 	       sizeof(signal_load));
-	memcpy(&signal_wait, table_core(table->core, CORE_SIGNAL_WAIT_SCACQUIRE),
+	memcpy(&signal_wait, table_entry(table, ENTRY_hsa_signal_wait_scacquire),
 	       sizeof(signal_wait));
 }
 

@@ -317,5 +317,5 @@ static hsa_status_t signal_destroy(hsa_signal_t signal)
 
 void signal_watch_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_SIGNAL_DESTROY), (void *)signal_destroy, NULL);
+	table_hook(root, ENTRY_hsa_signal_destroy, (void *)signal_destroy, NULL);
 }

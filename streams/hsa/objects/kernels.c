@@ -513,11 +513,10 @@ static hsa_status_t destroy(hsa_executable_t executable)
 
 void kernels_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT), (void *)load, NULL);
-	table_hook(table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT),
-		   (void *)load_agent, NULL);
-	table_hook(table_core(root->core, CORE_EXECUTABLE_FREEZE), (void *)freeze, NULL);
-	table_hook(table_core(root->core, CORE_EXECUTABLE_DESTROY), (void *)destroy, NULL);
+	table_hook(root, ENTRY_hsa_executable_load_code_object, (void *)load, NULL);
+	table_hook(root, ENTRY_hsa_executable_load_agent_code_object, (void *)load_agent, NULL);
+	table_hook(root, ENTRY_hsa_executable_freeze, (void *)freeze, NULL);
+	table_hook(root, ENTRY_hsa_executable_destroy, (void *)destroy, NULL);
 }
 
 /* Of a kernel whose code object is not known. */

@@ -29,10 +29,10 @@ static bool take(void **entry, void *function)
 	return entry && *entry;
 }
 
-#define MAY(table, entry, type, member)                                                            \
-	(void)take(table_##table(root->table, entry), &interceptor.hsa.member);
-#define MUST(table, entry, type, member)                                                           \
-	if (!take(table_##table(root->table, entry), &interceptor.hsa.member))                     \
+#define MAY(function, type, member)                                                                \
+	(void)take(table_entry(root, ENTRY_##function), &interceptor.hsa.member);
+#define MUST(function, type, member)                                                               \
+	if (!take(table_entry(root, ENTRY_##function), &interceptor.hsa.member))                   \
 		return #member;
 
 const char *interceptor_take_functions(struct root_table *root)

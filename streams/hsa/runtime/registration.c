@@ -59,8 +59,8 @@ static void take(struct root_table *root)
 	if (!onload_take(root))
 		return;
 	__atomic_store_n(&runtime.inits, 1, __ATOMIC_RELAXED);
-	table_hook(table_core(root->core, CORE_INIT), (void *)init, &runtime.init);
-	table_hook(table_core(root->core, CORE_SHUT_DOWN), (void *)shut_down, &runtime.shut_down);
+	table_hook(root, ENTRY_hsa_init, (void *)init, &runtime.init);
+	table_hook(root, ENTRY_hsa_shut_down, (void *)shut_down, &runtime.shut_down);
 }
 
 /* The function of that name that would have been found without us; NULL if there is none. */

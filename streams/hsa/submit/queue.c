@@ -451,15 +451,12 @@ static void free_queue(struct source *source)
 
 void queue_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_QUEUE_CREATE), (void *)create, NULL);
-	table_hook(table_core(root->core, CORE_QUEUE_DESTROY), (void *)queue_destroy, NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_CREATE), (void *)queue_create_described, NULL);
-	table_hook(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE), (void *)queue_acquire_counted,
+	table_hook(root, ENTRY_hsa_queue_create, (void *)create, NULL);
+	table_hook(root, ENTRY_hsa_queue_destroy, (void *)queue_destroy, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_create, (void *)queue_create_described, NULL);
+	table_hook(root, ENTRY_hsa_amd_counted_queue_acquire, (void *)queue_acquire_counted, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_intercept_create, (void *)intercept_create, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_intercept_register, (void *)intercept_register, NULL);
+	table_hook(root, ENTRY_hsa_amd_profiling_set_profiler_enabled, (void *)set_profiler_enabled,
 		   NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE), (void *)intercept_create,
-		   NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER), (void *)intercept_register,
-		   NULL);
-	table_hook(table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED),
-		   (void *)set_profiler_enabled, NULL);
 }

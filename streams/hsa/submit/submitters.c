@@ -147,20 +147,20 @@ ADD_WRITE_INDEX(scacquire)
 ADD_WRITE_INDEX(relaxed)
 ADD_WRITE_INDEX(screlease)
 
-static bool hook(struct root_table *root, enum core_entry number, add_write_index_fn *ours,
+static bool hook(struct root_table *root, enum table_function function, add_write_index_fn *ours,
 		 add_write_index_fn **theirs)
 {
-	return table_hook(table_core(root->core, number), (void *)ours, theirs);
+	return table_hook(root, function, (void *)ours, theirs);
 }
 
 void submitters_hook(struct root_table *root, bool notes)
 {
 	const bool hooked =
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, scacq_screl,
+		hook(root, ENTRY_hsa_queue_add_write_index_scacq_screl, scacq_screl,
 		     &next.scacq_screl) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE, scacquire, &next.scacquire) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_RELAXED, relaxed, &next.relaxed) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, screlease, &next.screlease);
+		hook(root, ENTRY_hsa_queue_add_write_index_scacquire, scacquire, &next.scacquire) &&
+		hook(root, ENTRY_hsa_queue_add_write_index_relaxed, relaxed, &next.relaxed) &&
+		hook(root, ENTRY_hsa_queue_add_write_index_screlease, screlease, &next.screlease);
 	noting = hooked && notes;
 }
 
@@ -237,7 +237,7 @@ static struct {
 
 void pending_init(struct root_table *root)
 {
-	pending_is_bounded = table_amd(root->amd, AMD_AIS_FILE_READ) != NULL;
+	pending_is_bounded = table_entry(root, ENTRY_hsa_amd_ais_file_read) != NULL;
 }
 
 static bool is_stuck(const hsa_queue_t *queue, uint64_t read)
