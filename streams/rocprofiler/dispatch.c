@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "dispatch.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>

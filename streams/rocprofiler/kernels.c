@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "demangle.h"
-#include "dispatch.h"
 
 struct kernel {
 	struct kernel *next;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../hsa/harvest/waits.h"
-#include "dispatch.h"
+#include "../hsa/harvest/harvest.h"
+#include "context.h"
 
 #define DESTROY_MS 1000
 #define SLEEP_NS   20000

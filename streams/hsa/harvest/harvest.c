@@ -15,7 +15,6 @@
 #include "signal_watch.h"
 #include "source.h"
 #include "turn.h"
-#include "waits.h"
 
 /* Each poll may take the processor from the program or from what feeds its GPU. */
 #define POLL_MIN_NS 400000u

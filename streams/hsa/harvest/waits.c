@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "waits.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "memory.h"
 
+#include <hash.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <string.h>
@@ -18,10 +19,59 @@
 static struct {
 	struct rtl_stream *stream;
 	pthread_mutex_t lock;
-	struct memory_table table; /* the lock's */
-	uint64_t in_use[PLACES];   /* the lock's: bytes */
+	struct hash table;       /* the lock's: of struct memory_entry, by key */
+	uint64_t in_use[PLACES]; /* the lock's: bytes */
 } memory = {.stream = &rtl_stream_none, .lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(memory, memory.lock);
+
+/* ---- what is allocated, so that a release knows what it gives back; under the lock */
+
+/* Entries at most, 96 MiB. */
+#define ENTRIES_MOST (1u << 20)
+
+static bool is_used(const void *entry)
+{
+	return ((const struct memory_entry *)entry)->key;
+}
+
+static uint64_t hash_of(const void *entry)
+{
+	return hash_number(((const struct memory_entry *)entry)->key);
+}
+
+static bool is_same(const void *entry, const void *key)
+{
+	return ((const struct memory_entry *)entry)->key == *(const uint64_t *)key;
+}
+
+static const struct hash_kind kind_of_table = {
+	.bytes = sizeof(struct memory_entry),
+	.initial = 256,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
+
+/* Valid until the table changes; NULL: there is none. */
+static struct memory_entry *find(uint64_t key)
+{
+	return hash_find(&memory.table, &kind_of_table, hash_number(key), &key);
+}
+
+/* Adds an entry, or replaces the one with its key. False: there is no room for it. */
+static bool put(const struct memory_entry *entry)
+{
+	struct memory_entry *place = find(entry->key);
+
+	if (!place && memory.table.count < ENTRIES_MOST)
+		place = hash_add(&memory.table, &kind_of_table, hash_number(entry->key),
+				 &entry->key);
+	if (place)
+		*place = *entry;
+	return place;
+}
+
+/* ---- events */
 
 /* Addresses of different kinds are different things. */
 static uint64_t key_of(uint32_t kind, uint64_t address)
@@ -111,7 +161,7 @@ static void allocate(struct memory_operation *op, uint64_t pool, uint64_t bytes)
 /* The lock's. Returns what to count as missed, or NULL. */
 static const char *add(const struct memory_entry *entry, uint32_t kind)
 {
-	struct memory_entry *old = memory_table_find(&memory.table, entry->key);
+	struct memory_entry *old = find(entry->key);
 	const char *missed = NULL;
 
 	if (old && kind == RTL_HSA_MEM_LOCKED) { /* once more */
@@ -122,7 +172,7 @@ static const char *add(const struct memory_entry *entry, uint32_t kind)
 		*total(old->place) -= old->bytes;
 		missed = "release of memory that was allocated again";
 	}
-	if (!memory_table_add(&memory.table, entry))
+	if (!put(entry))
 		return "allocation without room to remember its size";
 	*total(entry->place) += entry->bytes;
 	return missed;
@@ -152,13 +202,13 @@ static void release(struct memory_operation *op, uint64_t address)
 	op->begin_type = RTL_MEM_RELEASE_BEGIN;
 	op->entry.place = PLACE_KINDS + kind;
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, key_of(kind, address));
+	entry = find(key_of(kind, address));
 	if (entry) {
 		op->remembered = true;
 		op->entry = *entry;
 		if (--entry->holders == 0) {
 			*total(entry->place) -= entry->bytes;
-			memory_table_remove(&memory.table, entry);
+			hash_take_out(&memory.table, &kind_of_table, entry);
 		}
 	}
 	op->mem.in_use_bytes = *total(op->entry.place);
@@ -177,10 +227,10 @@ static void take_back(struct memory_operation *op)
 	struct memory_entry *entry;
 
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, op->entry.key);
+	entry = find(op->entry.key);
 	if (entry)
 		entry->holders++;
-	else if (memory_table_add(&memory.table, &op->entry))
+	else if (put(&op->entry))
 		*total(op->entry.place) += op->entry.bytes;
 	op->mem.in_use_bytes = *total(op->entry.place);
 	pthread_mutex_unlock(&memory.lock);
@@ -200,7 +250,7 @@ static void retained(uint32_t kind, uint64_t address)
 	struct memory_entry *entry;
 
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, key_of(kind, address));
+	entry = find(key_of(kind, address));
 	if (entry)
 		entry->holders++;
 	pthread_mutex_unlock(&memory.lock);
