@@ -418,7 +418,7 @@ void plan_publish(const struct counter_gpu *gpu)
 	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
 		const struct counter_metric *metric = &gpu->metrics[i];
 
-		const struct counter_dispatch of = {.parent_uid = gpu->agent_uid};
+		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
 		const struct rtl_hsa_counter_info info = {
 			.name = metric->name,
 			.unit = metric->text[0],
@@ -431,7 +431,6 @@ void plan_publish(const struct counter_gpu *gpu)
 			.passes = gpu->pass_count,
 		};
 
-		counter_publish(counter_streams.values, RTL_METADATA, metric->uid, &of, &info,
-				sizeof(info));
+		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
 	}
 }

@@ -19,6 +19,7 @@
 
 #include "library.h"
 #include "metrics.h"
+#include "publish.h"
 #include "slots.h"
 
 /*
@@ -50,16 +51,6 @@ static inline bool counter_intervals_are_wanted(void)
 	return rtl_enabled(counter_streams.values, RTL_SAMPLE) ||
 	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
 }
-
-/* What events have in common: of a dispatch, its queue, number and call; of an interval, the agent and the reading's
- * number. */
-struct counter_dispatch {
-	uint64_t parent_uid, instance, correlation;
-};
-
-/* payload: of the stream's type. */
-void counter_publish(struct rtl_stream *stream, uint16_t type, uint64_t uid,
-		     const struct counter_dispatch *of, const void *payload, uint32_t size);
 
 #define PLAN_NO_INPUT UINT32_MAX
 
@@ -154,8 +145,9 @@ bool values_subtract(const struct counter_pass *pass, const void *before);
 /* Of a metric, and whether it has one. */
 bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value);
 
-/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL) or an interval (RTL_SAMPLE). */
+/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL: its queue, number and call), or an interval
+ * (RTL_SAMPLE: the agent and the number of the reading). */
 void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct counter_dispatch *of);
+			  uint16_t type, const struct publish_ids *of);
 
 #endif

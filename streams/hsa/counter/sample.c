@@ -299,7 +299,7 @@ static void abandon(struct slot *slot, bool looked_at)
 }
 
 static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			   const struct counter_dispatch *dispatch, uint64_t kernel)
+			   struct publish_ids dispatch, uint64_t kernel)
 {
 	for (uint32_t i = 0; i < pass->metric_count; i++) {
 		const struct counter_metric *metric = pass->metrics[i];
@@ -313,14 +313,15 @@ static void publish_values(const struct counter_gpu *gpu, const struct counter_p
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish(counter_streams.values, RTL_SIGNAL, metric->uid, dispatch, &payload,
+		dispatch.uid = metric->uid;
+		publish_payload(counter_streams.values, RTL_SIGNAL, &dispatch, &payload,
 				sizeof(payload));
 	}
 }
 
 void sample_publish_ledger(struct counter_gpu *gpu)
 {
-	static const struct counter_dispatch none;
+	const struct publish_ids ids = {.uid = gpu->agent_uid};
 	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
 
 #define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
@@ -332,8 +333,8 @@ void sample_publish_ledger(struct counter_gpu *gpu)
 #undef READ
 	gpu->told_ns = rtl_clock_ns();
 	if (payload.dispatches)
-		counter_publish(counter_streams.values, RTL_DIAGNOSTICS, gpu->agent_uid, &none,
-				&payload, sizeof(payload));
+		publish_payload(counter_streams.values, RTL_DIAGNOSTICS, &ids, &payload,
+				sizeof(payload));
 }
 
 /* Once it is out, it touches nothing of the runtime's, and nothing of the queue. */
@@ -341,8 +342,9 @@ static void publish_counted(struct source *source, struct slot *slot)
 {
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
 	const struct counter_queue *queue = counter_queue_of(source);
-	const struct counter_dispatch dispatch = {queue->id.uid, sample->instance,
-						  sample->correlation};
+	const struct publish_ids dispatch = {.parent_uid = queue->id.uid,
+					     .instance = sample->instance,
+					     .correlation = sample->correlation};
 	const struct counter_pass *pass = sample->pass;
 	const uint64_t kernel = sample->kernel->uid;
 	struct counter_gpu *gpu = queue->gpu;
@@ -353,7 +355,7 @@ static void publish_counted(struct source *source, struct slot *slot)
 	}
 	add_to(&gpu->ledger.counted, 1);
 	turn_out();
-	publish_values(gpu, pass, &dispatch, kernel);
+	publish_values(gpu, pass, dispatch, kernel);
 	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
 		sample_publish_ledger(gpu);

@@ -168,8 +168,7 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 		    uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct counter_gpu *gpu = sampled->gpu;
-	const struct counter_dispatch reading = {.parent_uid = gpu->agent_uid,
-						 .instance = ++sampler.readings};
+	struct publish_ids reading = {.parent_uid = gpu->agent_uid, .instance = ++sampler.readings};
 
 	for (uint32_t i = 0; i < pass->metric_count; i++) {
 		const struct counter_metric *metric = pass->metrics[i];
@@ -184,7 +183,8 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish(counter_streams.values, RTL_SAMPLE, metric->uid, &reading, &payload,
+		reading.uid = metric->uid;
+		publish_payload(counter_streams.values, RTL_SAMPLE, &reading, &payload,
 				sizeof(payload));
 	}
 	values_publish_parts(gpu, pass, RTL_SAMPLE, &reading);

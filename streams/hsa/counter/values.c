@@ -108,13 +108,15 @@ bool values_of(const struct counter_pass *pass, const struct counter_metric *met
 }
 
 void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct counter_dispatch *of)
+			  uint16_t type, const struct publish_ids *of)
 {
 	if (!rtl_enabled(counter_streams.samples, type))
 		return;
 	for (uint32_t i = 0; i < pass->input_count; i++) {
 		const struct counter_input *input = &pass->inputs[i];
+		struct publish_ids ids = *of;
 
+		ids.uid = input->uid;
 		for (uint32_t k = 0; k < input->sample_count; k++) {
 			const struct metric_sample *sample = &input->samples[k];
 			const struct rtl_hsa_counter_sample payload = {
@@ -129,7 +131,7 @@ void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pa
 				.pass = pass->number,
 			};
 
-			counter_publish(counter_streams.samples, type, input->uid, of, &payload,
+			publish_payload(counter_streams.samples, type, &ids, &payload,
 					sizeof(payload));
 		}
 	}
@@ -145,22 +147,4 @@ void counter_streams_register(void)
 	/* Somebody who takes all streams need not pay for this one. */
 	if (rtl_stream_asked(RTL_STREAM_HSA_COUNTER_DEBUG))
 		(void)rtl_stream_register(&counter_debug_stream_info, &counter_streams.samples);
-}
-
-void counter_publish(struct rtl_stream *stream, uint16_t type, uint64_t uid,
-		     const struct counter_dispatch *of, const void *payload, uint32_t size)
-{
-	struct rtl_record *record;
-
-	if (!rtl_enabled(stream, type))
-		return;
-	record = rtl_reserve(stream, type, size);
-	if (!record)
-		return;
-	record->uid = uid;
-	record->parent_uid = of->parent_uid;
-	record->instance = of->instance;
-	record->correlation = of->correlation;
-	memcpy(rtl_record_payload(record), payload, size);
-	rtl_commit(record);
 }

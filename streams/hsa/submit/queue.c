@@ -110,14 +110,18 @@ static const struct source_kind queue_kind = {
 
 static void publish(uint16_t type, const struct queue *queue)
 {
-	publish_queue(type, &queue->id,
-		      &(struct rtl_hsa_queue){
-			      .address = (uint64_t)(uintptr_t)queue->hsa,
-			      .gpu = queue->id.node,
-			      .queue = queue->id.number,
-			      .packets = queue->packets,
-			      .type = queue->type,
-		      });
+	const struct publish_ids ids = {.uid = queue->id.uid,
+					.parent_uid = queue->id.agent_uid,
+					.instance = queue->id.number};
+	const struct rtl_hsa_queue payload = {
+		.address = (uint64_t)(uintptr_t)queue->hsa,
+		.gpu = queue->id.node,
+		.queue = queue->id.number,
+		.packets = queue->packets,
+		.type = queue->type,
+	};
+
+	publish_payload(interceptor.stream, type, &ids, &payload, sizeof(payload));
 }
 
 static void describe(struct queue *queue)
