@@ -515,15 +515,18 @@ static bool evaluate(const struct context *context, struct metric *metric, doubl
 /* Sums of 64 bits, which a double would round. */
 static uint64_t counter_sum(const struct context *context, const struct metric_input *input)
 {
-	struct metric_sample *samples = calloc(context->sample_count + 1, sizeof(*samples));
+	uint32_t number, instances, registers;
 	uint64_t sum = 0;
-	size_t count = samples ? samples_of(context, input, samples) : 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (samples[i].at[METRIC_INSTANCE] == input->instance)
-			sum += samples[i].value;
+	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
+		return 0;
+	for (size_t i = 0; i < context->sample_count; i++) {
+		const struct library_event *event = &context->events[context->samples[i].event];
+
+		if (event->block == number && event->event == input->event &&
+		    event->instance == input->instance)
+			sum += context->samples[i].value;
 	}
-	free(samples);
 	return sum;
 }
 

@@ -262,7 +262,7 @@ void counter_submit(struct counter_queue *queue)
 
 /* ---- the thread that gives turns ---- */
 
-static void is_over(struct counter_sample *sample)
+void sample_give_up(struct counter_sample *sample)
 {
 	__atomic_fetch_sub(&sample->queue->gpu->under_way, 1, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in finished. */
@@ -274,12 +274,7 @@ void sample_keep(struct counter_sample *sample)
 	slot_signal_acquire();
 	if (sample->pass && !sample->spoilt)
 		memcpy(sample->output, sample->pass->count->output, sample->pass->count->bytes);
-	is_over(sample);
-}
-
-void sample_give_up(struct counter_sample *sample)
-{
-	is_over(sample);
+	sample_give_up(sample);
 }
 
 /* ---- who makes a pass ---- */
@@ -288,7 +283,7 @@ static bool finished(struct slot *slot)
 {
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
 
-	/* Pairs with the release in is_over. */
+	/* Pairs with the release in sample_give_up. */
 	return __atomic_load_n(&sample->seen, __ATOMIC_ACQUIRE) && slot_own_finished(slot);
 }
 

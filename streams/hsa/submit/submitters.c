@@ -38,7 +38,7 @@ static struct {
 
 __thread uint32_t submitter_tid;
 
-static inline bool scope_now(struct work_scope *within)
+bool submitter_scope(struct work_scope *within)
 {
 	struct rtl_scope scope;
 
@@ -58,15 +58,10 @@ static inline bool scope_now(struct work_scope *within)
 	return true;
 }
 
-bool submitter_scope(struct work_scope *within)
-{
-	return scope_now(within);
-}
-
 void submitter_fill(struct submitter *submitter)
 {
 	submitter->tid = rtl_thread_id();
-	submitter->in_scope = scope_now(&submitter->scope);
+	submitter->in_scope = submitter_scope(&submitter->scope);
 }
 
 static inline unsigned home(const hsa_queue_t *queue)
@@ -126,7 +121,7 @@ static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t c
 	if (__builtin_expect(!submitter_tid, 0))
 		submitter_tid = rtl_thread_id();
 	submitter.tid = submitter_tid;
-	submitter.in_scope = scope_now(&submitter.scope);
+	submitter.in_scope = submitter_scope(&submitter.scope);
 	if (__builtin_expect(count == 1, 1)) {
 		write_note(&notes[first & mask], first, &submitter);
 		return first;
