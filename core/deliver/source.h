@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process whose events a host delivers. Where they come from is one of three backends: a spool or a
- * recording of one (source_spool.c), this very process (life/own_process.c), a plugin (feed.c).
+ * recording of one, this very process (life/own_process.c), a plugin (feed.c).
  *
  * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
