@@ -13,7 +13,8 @@
 /* Of a ring, made ready at once. */
 #define PREPARE_STEP (1ul << 20)
 
-void source_start_reader(struct source *source)
+/* By what the control page says of the clock. */
+static void start_reader(struct source *source)
 {
 	const struct spool_control *control = source->control;
 	const struct clock_pair start = {.ticks = control->start_ticks, .ns = control->start_ns};
@@ -51,7 +52,7 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 	source->own = true;
 	source->process = process;
 	source->control = control;
-	source_start_reader(source);
+	start_reader(source);
 }
 
 bool source_is_gone(struct source *source)
@@ -582,7 +583,7 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 	source->found_gone =
 		use != SPOOL_COLLECT &&
 		(!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid));
-	source_start_reader(source);
+	start_reader(source);
 	source->reader.more = source->recorded ? next_segment : NULL;
 	source->reader.user = source;
 	/* what was recorded is read by its own clock, unless it can be continued from here */

@@ -189,7 +189,4 @@ static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_
 /* The number that the process gives the host's stream; -1: it has none such. */
 int source_number(const struct source *source, const struct rtl_stream_info *info);
 
-/* For the backends: starts the reader by what the control page says of the clock. */
-void source_start_reader(struct source *source);
-
 #endif
