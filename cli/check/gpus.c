@@ -26,7 +26,7 @@ static struct {
 	agent_extension *extension;
 } hsa;
 
-static struct agent_library library;
+static agent_library library;
 
 static struct found gpus[GPUS_MOST];
 static struct gpu *list[GPUS_MOST + 1];

@@ -92,4 +92,77 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair);
 /* ns of CLOCK_BOOTTIME at `ticks`; the line needs at least one pair. */
 uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
 
+/*
+ * From ticks to ns on any thread, at once: for inline events and rtl_ticks_to_ns. (What goes
+ * through the rings is converted later, by interpolation; see clock.h.)
+ *
+ * The line is made of stretches, each a straight piece that says for an interval of ticks, some of
+ * it in the future when it is made, what their ns are. A stretch never changes, and the next one
+ * begins where it ends, in ticks and in ns: so all threads agree on the ns of a tick, and the line
+ * never runs backwards. What the clock has drifted off a stretch the next one makes up for.
+ *
+ * Threads: all functions from any, and from signal handlers. Reading takes no lock. A thread that
+ * finds the end of the line near makes the next stretch. One that is beyond the end while another
+ * thread is at that (and perhaps was stopped there) waits some us, and then promises that the last
+ * stretch goes as far as it needs: the next one begins behind all promises.
+ */
+
+#define TICKS_STRETCHES 256u
+
+/* A line of its own: whoever reads one that serves meets no writer. */
+struct ticks_stretch {
+	uint64_t ticks;  /* at which it begins */
+	uint64_t ns;     /* there */
+	uint64_t slope;  /* ns per tick << 48 */
+	uint64_t serves; /* so many ticks at once. The newest leaves the rest of its length to
+			  * ticks_to_ns_slow, which then makes the next stretch in time */
+	uint64_t length; /* ticks; those beyond it are the next one's */
+} __attribute__((aligned(64)));
+
+struct ticks_line {
+	/* How many there have been; release when the newest is complete, acquire by readers. */
+	uint64_t count;
+	struct ticks_stretch stretches[TICKS_STRETCHES]; /* number n at n % TICKS_STRETCHES */
+};
+
+extern struct ticks_line ticks_line HIDDEN;
+
+/* The stretch that ticks of now are in, or one shortly before; one that serves nothing before there is
+ * any. Release by the maker, acquire by readers. */
+extern struct ticks_stretch *ticks_now HIDDEN;
+
+/* The way where that one does not serve. */
+uint64_t ticks_to_ns_slow(uint64_t ticks);
+
+static inline uint64_t ticks_along(uint64_t ticks, uint64_t slope)
+{
+	return (uint64_t)((unsigned __int128)ticks * slope >> 48);
+}
+
+/* Whether these ticks are among those that a stretch serves; then their ns. */
+static inline bool ticks_served(const struct ticks_stretch *s, uint64_t ticks, uint64_t *ns)
+{
+	/* acquire: the second look at `ticks` comes after these */
+	const uint64_t begin = __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(ticks - begin >= __atomic_load_n(&s->serves, __ATOMIC_ACQUIRE), 0))
+		return false;
+	*ns = __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE) +
+	      ticks_along(ticks - begin, __atomic_load_n(&s->slope, __ATOMIC_ACQUIRE));
+	/* A place is written to again only when all others have been since. It gets its new ticks
+	 * first, and they are later than those of any reader who found the place before. */
+	return __builtin_expect(__atomic_load_n(&s->ticks, __ATOMIC_RELAXED) == begin, 1);
+}
+
+/* ns of CLOCK_BOOTTIME at `ticks`. */
+static inline uint64_t ticks_to_ns(uint64_t ticks)
+{
+	uint64_t ns;
+
+	if (__builtin_expect(
+		    ticks_served(__atomic_load_n(&ticks_now, __ATOMIC_ACQUIRE), ticks, &ns), 1))
+		return ns;
+	return ticks_to_ns_slow(ticks);
+}
+
 #endif

@@ -24,7 +24,6 @@
 #include "log.h"
 #include "plugin_impl.h"
 #include "recorder.h"
-#include "session_page.h"
 #include "spool_writer.h"
 
 /* How often it is asked whether processes live. */
@@ -270,8 +269,7 @@ static int claim_folder(struct rtl_collector *c, const struct message *message)
 	if (!rtl_folder_look(c->folder, &found) && found.in_use)
 		return message_fail(
 			message, RTL_EBUSY,
-			"%s: process %d is still at work there, and completes its output "
-			"itself",
+			"%s: process %d is still at work there, and completes its output itself",
 			c->folder, found.pid);
 	c->lock_fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->lock_fd < 0 || !flock(c->lock_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)

@@ -10,9 +10,9 @@
 #include <rtl/publish.h>
 #include <rtl/source.h>
 
+#include "catalog.h"
 #include "host.h"
 #include "plugin_impl.h"
-#include "texts.h"
 
 struct property {
 	struct property *next;
@@ -373,8 +373,7 @@ static int find_plugin(struct candidate *c, const char *name)
 		    !plugin_each_file("_sub.so", try_file, &any)) {
 			message_fail(&c->why, 0,
 				     "%s: no plugin reads it; `rtl list-subscribers` shows those "
-				     "that there "
-				     "are, and --input NAME names one",
+				     "that there are, and --input NAME names one",
 				     c->path);
 			return RTL_ENOENT;
 		}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hash.h"
-#include "values.h"
+#include "stream_info.h"
 
 /* What was given out; never changed. */
 struct given {

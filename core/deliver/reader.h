@@ -29,7 +29,7 @@ struct reader_ring {
 	uint16_t stream;
 	uint16_t type;
 	uint16_t taken; /* the stream of the record that was gone over last */
-	/* of a recording; source_spool.c's: */
+	/* of a recording; source.c's: */
 	bool is_segment;
 	bool given;       /* a record of this one has been given out */
 	bool hit;         /* something was missing in one that is closed again */

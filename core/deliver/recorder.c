@@ -490,8 +490,7 @@ static void forget_ended(struct recorder *recorder, struct host *host)
 		if (!recorder->forgotten++)
 			log_line(RTL_LEVEL_WARNING, "spool",
 				 "of processes that have ended, and of which nothing is kept, %u "
-				 "are "
-				 "still in the ledger",
+				 "are still in the ledger",
 				 ENDED_MOST);
 	}
 }

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "folder.h"
 #include "host.h"
-#include "session_page.h"
 #include "source.h"
 
 struct recorder;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A process whose events a host delivers. Where they come from is one of three backends: a spool or a
- * recording of one (source_spool.c), this very process (life/own_process.c), a plugin (feed.c).
+ * recording of one, this very process (life/own_process.c), a plugin (feed.c).
  *
  * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
@@ -188,8 +188,5 @@ static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_
 }
 /* The number that the process gives the host's stream; -1: it has none such. */
 int source_number(const struct source *source, const struct rtl_stream_info *info);
-
-/* For the backends: starts the reader by what the control page says of the clock. */
-void source_start_reader(struct source *source);
 
 #endif

@@ -10,6 +10,8 @@
 #define RTL_CORE_CATALOG_H
 
 #include <rtl/subscriber.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "spool.h"
 #include "table.h"
@@ -38,5 +40,21 @@ bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_
 bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
 			  const char *value, uint32_t kind);
 void catalog_fini(struct catalog *catalog);
+
+/* Copies texts one behind the other; they then point there. NULL is an empty one. Returns the bytes that
+ * it takes; `to` NULL: nothing else. */
+static inline size_t texts_put(char *to, const char **texts, size_t n)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t size = texts[i] ? strlen(texts[i]) + 1 : 1;
+
+		if (to)
+			texts[i] = memcpy(to + all, texts[i] ? texts[i] : "", size);
+		all += size;
+	}
+	return all;
+}
 
 #endif

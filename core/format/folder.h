@@ -3,9 +3,11 @@
 #ifndef RTL_CORE_FOLDER_H
 #define RTL_CORE_FOLDER_H
 
-#include <stdbool.h>
-
 #include <rtl/collector.h>
+#include <rtl/types.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* Whether the process of a spool is dead. `dir_fd` is the spool's folder. One that has closed our
  * lock on its spool without ending counts as alive. */
@@ -22,5 +24,63 @@ bool folder_has(const char *path, const char *name, int flags);
 /* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
  * cannot be read. */
 int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);
+
+/*
+ * A collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools
+ * that processes make in it. Beside the spools it holds one file, `session`: the collector has it
+ * locked (flock) as long as it lives, and all map it. Anybody may cut it off: programs look at it
+ * by system calls alone (futex.h), the collector guards its mapping (guard.h).
+ *
+ * Threads: any.
+ */
+
+#define SESSION_MAGIC   "RTLSESSN"
+#define SESSION_VERSION 3u
+#define SESSION_PREFIX  "rtl-" /* of the folders' names */
+#define SESSION_FILE    "session"
+
+struct session_page {
+	char magic[8];
+	uint32_t version;
+	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
+	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME, and the
+	 * time of day. */
+	uint64_t seen_ns;
+	uint64_t seen_realtime_ns;
+	/*
+	 * What is wanted, for processes that begin: lines "STREAM TYPE TYPE...", ended by a NUL.
+	 * Streams that are not named are wanted as a whole until the collector has met them.
+	 * Written before any process is started.
+	 */
+	char wants[65536 - 72];
+	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
+	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
+	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
+	int32_t pid;      /* of the collector */
+	uint32_t outside; /* 1: the user's selection leaves out what happens now; the collector's */
+	/* How many snapshots of what is kept have been asked for, with the bell, and made (futex); release
+	 * by the collector, acquire by who has asked. The number N is in the folder FOLDER-snapshot-N. */
+	uint32_t snapshots_asked, snapshots_made;
+	uint32_t snapshot_error; /* of the last one: 0, or an rtl_error with the sign changed */
+	uint32_t
+		snapshot_kept_ms; /* how far it reaches back, where that is not as far as asked for */
+	uint32_t reserved;
+};
+
+/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),
+ * RTL_EIO, RTL_ENOMEM. */
+int session_map(const char *folder, struct session_page **out);
+/* The file, opened for reading and writing; -1 with errno. */
+int session_open_page(const char *folder);
+/* Maps the one in a folder that a variable names, and must be the user's own; else says why nothing is
+ * recorded. *fd: to read it by, and to be closed by the caller. Errors as session_map's. */
+int session_join_page(const char *variable, const char *folder, struct session_page **out, int *fd);
+/* Wakes its collector. */
+void session_ring(struct session_page *page);
+/* Whether the collector of a folder lives. */
+bool session_folder_is_alive(const char *folder);
+
+/* Says in a folder, which is then removed, that the collector has ended in order. */
+void session_end(const char *folder);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef RTL_CORE_STREAM_INFO_H
 #define RTL_CORE_STREAM_INFO_H
 
+#include <rtl/subscriber.h>
 #include <stdbool.h>
 
 #include "spool.h"
@@ -27,5 +28,8 @@ bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream
 struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info);
 /* Whether a description is well-formed; *why gets a text if not. */
 bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
+
+/* To be freed, in one piece. NULL: no memory, or it makes no sense. */
+struct rtl_values_info *values_parse(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "values.h"
+#include "stream_info.h"
 
 #include <errno.h>
 #include <stdlib.h>

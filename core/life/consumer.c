@@ -13,12 +13,12 @@
 #include "bus.h"
 #include "clock.h"
 #include "files.h"
+#include "folder.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
 #include "log.h"
 #include "parts.h"
-#include "session_page.h"
 #include "thread.h"
 #include "writer.h"
 
@@ -73,6 +73,44 @@ static bool is_over(void)
 {
 	/* acquire: with the release in consumer_end */
 	return __atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) || termination_requested();
+}
+
+/* ---- the last thread: the end of a program whose threads have all ended, main's by pthread_exit */
+
+/* So many naps until the thread looks whether it is the last one. */
+#define NAPS_BEFORE_LOOK 25u
+
+/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
+ * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
+ * from the program's: with them it is not seen (docs/subscribers.md). */
+static bool is_last_thread(void)
+{
+	char text[512];
+	const char *state;
+	struct stat st;
+
+	/* "." and "..", the first thread, which stays as a zombie, and ours */
+	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
+		return false;
+	(void)read_text("/proc/self/stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return state && !strncmp(state, ") Z", 3);
+}
+
+static void *end_process(void *unused)
+{
+	(void)unused;
+	exit(0); /* as the C library when the last thread ends */
+}
+
+/* Now and then looks whether the process should end, and ends it. */
+static void last_thread_look(void)
+{
+	static uint32_t naps;
+	pthread_t thread;
+
+	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
+		pthread_create(&thread, NULL, end_process, NULL);
 }
 
 static void make_turn(void)
@@ -157,8 +195,7 @@ int consumer_start(void)
 	if (err) {
 		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 		log_line(RTL_LEVEL_ERROR, "bus",
-			 "no thread for the subscribers (%s): nothing "
-			 "will be recorded",
+			 "no thread for the subscribers (%s): nothing will be recorded",
 			 strerror(err));
 		return RTL_ELIMIT;
 	}
@@ -268,41 +305,4 @@ void pause_leave(void)
 bool pause_is_on(void)
 {
 	return page ? futex_is(&page->paused, 1) : page_lost;
-}
-
-/* ---- the last thread */
-
-/* So many naps until the thread looks whether it is the last one. */
-#define NAPS_BEFORE_LOOK 25u
-
-/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
- * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
- * from the program's: with them it is not seen (docs/subscribers.md). */
-static bool is_last_thread(void)
-{
-	char text[512];
-	const char *state;
-	struct stat st;
-
-	/* "." and "..", the first thread, which stays as a zombie, and ours */
-	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
-		return false;
-	(void)read_text("/proc/self/stat", text, sizeof(text));
-	state = strrchr(text, ')');
-	return state && !strncmp(state, ") Z", 3);
-}
-
-static void *end_process(void *unused)
-{
-	(void)unused;
-	exit(0); /* as the C library when the last thread ends */
-}
-
-void last_thread_look(void)
-{
-	static uint32_t naps;
-	pthread_t thread;
-
-	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
-		pthread_create(&thread, NULL, end_process, NULL);
 }

@@ -87,18 +87,4 @@ bool termination_requested(void);
 /* The outputs are complete. */
 void termination_done(void);
 
-/* ---- the last thread (consumer.c): the end of a program whose threads have all ended, main's by pthread_exit:
- * the bus's thread would keep the process alive. */
-
-/* Now and then looks whether the process should end, and ends it. By the
- * bus's thread, before each nap. */
-void last_thread_look(void);
-
-/* ---- leftovers: what processes that drained themselves have left behind when they were killed. Threads: under the
- * bus's start lock. */
-
-/* Says in one line that there are some in the folder that holds our own spool, of this user; each
- * is mentioned once. */
-void leftovers_mention(const char *own_spool);
-
 #endif

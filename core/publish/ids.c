@@ -20,7 +20,6 @@
 #include "dict.h"
 #include "hash.h"
 #include "table.h"
-#include "texts.h"
 
 struct string {
 	uint64_t id;

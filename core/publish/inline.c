@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "bus.h"
+#include "clock.h"
 #include "compiler.h"
 #include "parts.h"
-#include "ticks.h"
 #include "writer.h"
 
 #define DEPTH_MAX 8u

@@ -7,8 +7,8 @@
 #include <rtl/rtl.h>
 #include <rtl/subscriber.h>
 
+#include "folder.h"
 #include "ring.h"
-#include "session_page.h"
 #include "stream_info.h"
 
 /* ---- session: the collector that this process has joined, if any. Threads: session_join and session_leave

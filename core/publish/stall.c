@@ -56,8 +56,7 @@ void stall_say_full(bool waits)
 		 waits ? "the buffers of process %d are full (RTL_BUFFER_TOTAL): threads wait for "
 			 "%s from now on, nothing is lost; `rtl info` tells how long they waited"
 		       : "the buffers of process %d are full (RTL_BUFFER_TOTAL): events that find "
-			 "no "
-			 "room are discarded and counted (RTL_BUFFER_POLICY), as %s is behind",
+			 "no room are discarded and counted (RTL_BUFFER_POLICY), as %s is behind",
 		 (int)getpid(), who);
 }
 

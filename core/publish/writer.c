@@ -89,8 +89,7 @@ static uint8_t *add_chunk(void)
 		return NULL;
 	if (madvise(slots, CHUNK_BYTES, MADV_WIPEONFORK))
 		log_line(RTL_LEVEL_DEBUG, "bus",
-			 "no MADV_WIPEONFORK: only pthread_atfork tells "
-			 "of forks");
+			 "no MADV_WIPEONFORK: only pthread_atfork tells of forks");
 	chunks[chunk_count] = slots;
 	/* release: with the acquire in writer_each */
 	__atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
@@ -247,7 +246,7 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 {
 	struct ring_header *ring = writer->ring;
 	uint64_t at = (uint64_t)(writer->cursor - ring_data(ring));
-	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring.c */
+	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring_prepare */
 
 	if (ready < at + need + FILLER_BYTES && ready < ring->capacity &&
 	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD, true))

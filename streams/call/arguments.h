@@ -125,4 +125,10 @@ static inline void call_values_put(const struct call_signature *signature,
 void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
 		      struct rtl_text *place);
 
+/* Of a result, by its kind (table.py), the number that is recorded. */
+#define CALL_RESULT_e(result) (int64_t)(result)
+#define CALL_RESULT_i(result) (int64_t)(result)
+#define CALL_RESULT_a(result) (int64_t)(uintptr_t)(result)
+#define CALL_RESULT_s(result) ((void)(result), 0)
+
 #endif

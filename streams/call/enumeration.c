@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See enumeration.h. */
 #include "enumeration.h"
 
 #include <pthread.h>
@@ -7,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/fork_lock.h"
+#include "../common/threads.h"
 
 struct call_enumerator {
 	int64_t value;

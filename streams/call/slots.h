@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "result.h"
+#include "arguments.h"
 
 static inline uint64_t call_slot_of_float(double value)
 {

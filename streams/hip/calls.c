@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See calls.h. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -9,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/outside.h"
-#include "../common/paused.h"
-#include "../common/reports.h"
+#include "../common/shared.h"
 #include "events/events.h"
 #include "preload.h"
 #include "real.h"

@@ -13,8 +13,7 @@
 #include <rtl/scope.h>
 #include <stddef.h>
 
-#include "../common/call_context.h"
-#include "../common/work.h"
+#include "../common/shared.h"
 #include "functions.h"
 
 /* Streams; rtl_stream_none until hip_start, and where the mode does not have them. */

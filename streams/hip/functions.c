@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See functions.h. */
 #include "functions.h"
 
 #include <string.h>

@@ -26,7 +26,6 @@ enum {
 #include "../call/no_kinds.h"
 
 #include "../call/pack.h"
-#include "../call/result.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

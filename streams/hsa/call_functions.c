@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What calls.def says of the functions: see calls.h. */
-#include "calls.h"
-
 #include <string.h>
+
+#include "calls.h"
 
 #define CALL_TABLE "hsa/calls.def"
 #include "../call/tables.h"
@@ -11,9 +10,6 @@
 #define HAS_STATUS_i false
 #define HAS_STATUS_n false
 
-#define TABLE_OF(table, slot, since, calls_back)      CALL_TABLE_##table
-#define SLOT_OF(table, slot, since, calls_back)       slot
-#define SINCE_OF(table, slot, since, calls_back)      since
 #define CALLS_BACK_OF(table, slot, since, calls_back) calls_back
 
 #define CALL_FUNCTION(id, name_, symbol, category, ctype, kind, type, notes, parameters, names,    \
@@ -22,19 +18,15 @@
 		.name = name_,                                                                     \
 		.signature = CALL_SIGNATURE(id, arguments),                                        \
 		.types = types_of_##id,                                                            \
-		.table = TABLE_OF notes,                                                           \
-		.slot = SLOT_OF notes,                                                             \
-		.since = SINCE_OF notes,                                                           \
 		.has_status = HAS_STATUS_##kind,                                                   \
 		.calls_back = CALLS_BACK_OF notes,                                                 \
 	},
-const struct call_function call_functions[] = {
+const struct call_function call_functions[TABLE_FUNCTIONS] = {
 #include "hsa/calls.def"
 };
 #undef CALL_FUNCTION
 
-const uint32_t call_function_count = CALL_COUNT(call_functions);
-struct call_function_ids call_function_ids[CALL_COUNT(call_functions)];
+struct call_function_ids call_function_ids[TABLE_FUNCTIONS];
 
 struct call_enumeration *calls_statuses(void)
 {

@@ -8,10 +8,9 @@
  */
 #include <rtl/events.h>
 
-#include "../common/outside.h"
-#include "../common/paused.h"
+#include "../common/shared.h"
 #include "calls.h"
-#include "handler_thread.h"
+#include "interceptor.h"
 
 static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {
@@ -32,15 +31,59 @@ static __attribute__((noinline, cold)) void count_left_out(uint16_t plain, uint1
 		rtl_stream_count_left_out(call_streams.debug, RTL_LEFT_OUT_RANGE, 1);
 }
 
-static __attribute__((noinline, cold)) void publish_begins(uint32_t number, uint64_t instance,
-							   const uint64_t *values)
+/* What is known when it begins. */
+static inline void fill(struct rtl_record *record, struct rtl_hsa_call *payload, uint32_t number,
+			uint64_t instance)
+{
+	record->uid = call_function_ids[number].uid;
+	record->instance = instance;
+	*payload = (struct rtl_hsa_call){.function = call_function_ids[number].name};
+}
+
+/* And when it has ended. end_ticks 0: the record's. */
+static inline void fill_end(const struct rtl_record *record, struct rtl_hsa_call *payload,
+			    const struct call *call, uint32_t number, uint64_t end_ticks,
+			    uint64_t result)
+{
+	payload->begin_ns = rtl_ticks_to_ns(call->begin_ticks);
+	payload->end_ns = rtl_ticks_to_ns(end_ticks ? end_ticks : record->ticks);
+	payload->status =
+		call_functions[number].has_status ? calls_status_string((int32_t)result) : 0;
+	payload->result = (int64_t)result;
+}
+
+/* With its arguments, at its begin or its end. */
+static void publish_debug(uint16_t type, const struct call *call, uint32_t number,
+			  const uint64_t *values, uint64_t end_ticks, uint64_t result)
 {
 	const struct call_function *f = &call_functions[number];
-	const struct call_function_ids *ids = &call_function_ids[number];
+	const bool ends = type == RTL_FUNCTION_WITH_ARGS_END;
+	struct rtl_hsa_call_debug *payload;
+	struct rtl_record *record;
 	struct call_values args;
+	unsigned char packed[CALL_PACKED_BYTES];
+	uint32_t bytes;
+
+	call_values_pack(&f->signature, values, packed);
+	bytes = call_values_read(&args, &f->signature, call_function_ids[number].value_bytes,
+				 packed, ends && f->has_status && !(uint32_t)result);
+	record = reserve(call_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	fill(record, &payload->call, number, call->instance);
+	if (ends)
+		fill_end(record, &payload->call, call, number, end_ticks, result);
+	call_values_fill(&args, payload, sizeof(*payload), &payload->args);
+	rtl_commit(record);
+}
+
+static __attribute__((noinline, cold)) void publish_begins(const struct call *call, uint32_t number,
+							   const uint64_t *values)
+{
 	struct rtl_record *record = NULL;
 
-	if (instance == LEFT_OUT) {
+	if (call->instance == LEFT_OUT) {
 		count_left_out(RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
 		return;
 	}
@@ -48,31 +91,11 @@ static __attribute__((noinline, cold)) void publish_begins(uint32_t number, uint
 		record = reserve(call_streams.plain, RTL_FUNCTION_BEGIN,
 				 sizeof(struct rtl_hsa_call));
 	if (record) {
-		record->uid = ids->uid;
-		record->instance = instance;
-		*(struct rtl_hsa_call *)rtl_record_payload(record) =
-			(struct rtl_hsa_call){.function = ids->name};
+		fill(record, rtl_record_payload(record), number, call->instance);
 		rtl_commit(record);
 	}
-	if (!rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		return;
-	unsigned char packed[CALL_PACKED_BYTES];
-
-	call_values_pack(&f->signature, values, packed);
-	const uint32_t bytes =
-		call_values_read(&args, &f->signature, ids->value_bytes, packed, false);
-
-	record = reserve(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN,
-			 (uint32_t)sizeof(struct rtl_hsa_call_debug) + bytes);
-	if (record) {
-		struct rtl_hsa_call_debug *payload = rtl_record_payload(record);
-
-		record->uid = ids->uid;
-		record->instance = instance;
-		payload->call = (struct rtl_hsa_call){.function = ids->name};
-		call_values_fill(&args, payload, sizeof(*payload), &payload->args);
-		rtl_commit(record);
-	}
+	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
+		publish_debug(RTL_FUNCTION_WITH_ARGS_BEGIN, call, number, values, 0, 0);
 }
 
 /* The frame of the outermost wrapper on this thread whose function does not call back; NULL: none.
@@ -97,49 +120,9 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	if (__builtin_expect(rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN) ||
 				     rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN),
 			     0))
-		publish_begins(number, call.instance, values);
+		publish_begins(&call, number, values);
 	call.begin_ticks = rtl_ticks();
 	return call;
-}
-
-/* end_ticks 0: the record's. */
-static inline void fill_end(struct rtl_record *record, struct rtl_hsa_call *payload,
-			    const struct call *call, uint32_t number, uint64_t end_ticks,
-			    uint64_t result)
-{
-	const struct call_function *f = &call_functions[number];
-
-	record->uid = call_function_ids[number].uid;
-	record->instance = call->instance;
-	payload->begin_ns = rtl_ticks_to_ns(call->begin_ticks);
-	payload->end_ns = rtl_ticks_to_ns(end_ticks ? end_ticks : record->ticks);
-	payload->function = call_function_ids[number].name;
-	payload->status = f->has_status ? calls_status_string((int32_t)result) : 0;
-	payload->result = (int64_t)result;
-}
-
-static void publish_end_debug(const struct call *call, uint32_t number, const uint64_t *values,
-			      uint64_t end_ticks, uint64_t result)
-{
-	const struct call_function *f = &call_functions[number];
-	struct rtl_hsa_call_debug *payload;
-	struct rtl_record *record;
-	struct call_values args;
-	unsigned char packed[CALL_PACKED_BYTES];
-
-	call_values_pack(&f->signature, values, packed);
-	const uint32_t bytes =
-		call_values_read(&args, &f->signature, call_function_ids[number].value_bytes,
-				 packed, f->has_status && !(uint32_t)result);
-
-	record = reserve(call_streams.debug, RTL_FUNCTION_WITH_ARGS_END,
-			 (uint32_t)sizeof(*payload) + bytes);
-	if (!record)
-		return;
-	payload = rtl_record_payload(record);
-	fill_end(record, &payload->call, call, number, end_ticks, result);
-	call_values_fill(&args, payload, sizeof(*payload), &payload->args);
-	rtl_commit(record);
 }
 
 void call_end(const struct call *call, uint32_t number, const uint64_t *values, uint64_t result)
@@ -160,11 +143,12 @@ void call_end(const struct call *call, uint32_t number, const uint64_t *values, 
 		record = reserve(call_streams.plain, RTL_FUNCTION_END, sizeof(struct rtl_hsa_call));
 		if (record) {
 			end_ticks = end_ticks ? end_ticks : record->ticks;
+			fill(record, rtl_record_payload(record), number, call->instance);
 			fill_end(record, rtl_record_payload(record), call, number, end_ticks,
 				 result);
 			rtl_commit(record);
 		}
 	}
 	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_end_debug(call, number, values, end_ticks, result);
+		publish_debug(RTL_FUNCTION_WITH_ARGS_END, call, number, values, end_ticks, result);
 }

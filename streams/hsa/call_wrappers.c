@@ -8,24 +8,16 @@
 #include "calls.h"
 #include "memory.h"
 
-enum number {
-#define CALL_FUNCTION(id, ...)  NUMBER_##id,
-#define CALL_PROCEDURE(id, ...) NUMBER_##id,
 #define CALL_ENUMERATION(...)
-#include "hsa/calls.def"
-#undef CALL_FUNCTION
-#undef CALL_PROCEDURE
-	FUNCTIONS
-};
 
-void *call_next[FUNCTIONS];
+void *call_next[TABLE_FUNCTIONS];
 
 /* What it does to memory; NULL: nothing. */
 static inline __attribute__((always_inline)) const struct memory_function *
-memory_function(enum number number)
+memory_function(enum table_function number)
 {
 #define MEMORY(id, does_, kind_, pool_, bytes_, address_)                                          \
-	case NUMBER_##id: {                                                                        \
+	case ENTRY_##id: {                                                                         \
 		static const struct memory_function function = {.does = MEMORY_##does_,            \
 								.kind = RTL_HSA_MEM_##kind_,       \
 								.pool = pool_,                     \
@@ -49,8 +41,8 @@ bool call_is_of_memory(uint32_t number)
 		      arguments)                                                                   \
 	static ctype wrapper_of_##id parameters                                                    \
 	{                                                                                          \
-		ctype(*const next_) parameters = (ctype(*) parameters)call_next[NUMBER_##id];      \
-		const struct memory_function *const memory_ = memory_function(NUMBER_##id);        \
+		ctype(*const next_) parameters = (ctype(*) parameters)call_next[ENTRY_##id];       \
+		const struct memory_function *const memory_ = memory_function(ENTRY_##id);         \
                                                                                                    \
 		if (!calls_wanted() && !memory_)                                                   \
 			return next_ names;                                                        \
@@ -59,14 +51,14 @@ bool call_is_of_memory(uint32_t number)
 		struct call call_ = {0};                                                           \
                                                                                                    \
 		if (!memory_ || calls_wanted())                                                    \
-			call_ = call_begin(NUMBER_##id, slots_);                                   \
+			call_ = call_begin(ENTRY_##id, slots_);                                    \
 		if (memory_)                                                                       \
-			memory_begin(&operation_, memory_, NUMBER_##id, slots_);                   \
+			memory_begin(&operation_, memory_, ENTRY_##id, slots_);                    \
 		ctype const result_ = next_ names;                                                 \
                                                                                                    \
 		if (memory_)                                                                       \
 			memory_end(&operation_, slots_, (uint32_t)CALL_RESULT_##kind(result_));    \
-		call_end(&call_, NUMBER_##id, slots_, (uint64_t)CALL_RESULT_##kind(result_));      \
+		call_end(&call_, ENTRY_##id, slots_, (uint64_t)CALL_RESULT_##kind(result_));       \
 		return result_;                                                                    \
 	}
 
@@ -74,21 +66,21 @@ bool call_is_of_memory(uint32_t number)
 		       arguments)                                                                  \
 	static void wrapper_of_##id parameters                                                     \
 	{                                                                                          \
-		void(*const next_) parameters = (void(*) parameters)call_next[NUMBER_##id];        \
+		void(*const next_) parameters = (void(*) parameters)call_next[ENTRY_##id];         \
                                                                                                    \
 		if (!calls_wanted()) {                                                             \
 			next_ names;                                                               \
 			return;                                                                    \
 		}                                                                                  \
 		const uint64_t slots_[] = {arguments 0};                                           \
-		const struct call call_ = call_begin(NUMBER_##id, slots_);                         \
+		const struct call call_ = call_begin(ENTRY_##id, slots_);                          \
                                                                                                    \
 		next_ names;                                                                       \
-		call_end(&call_, NUMBER_##id, slots_, 0);                                          \
+		call_end(&call_, ENTRY_##id, slots_, 0);                                           \
 	}
 #include "hsa/calls.def"
 
-void *const call_wrappers[] = {
+void *const call_wrappers[TABLE_FUNCTIONS] = {
 #undef CALL_FUNCTION
 #undef CALL_PROCEDURE
 #define CALL_FUNCTION(id, ...)  (void *)wrapper_of_##id,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The wrappers' way into the runtime's tables, and what they are made of: see calls.h. */
 #include "calls.h"
 
 #include <rtl/events.h>
@@ -9,6 +8,7 @@
 #include "events/events.h"
 #include "interceptor.h"
 #include "memory.h"
+#include "parts.h"
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
@@ -27,7 +27,7 @@ void calls_name_all(void)
 	if (done)
 		return;
 	done = true;
-	for (uint32_t i = 0; i < call_function_count; i++) {
+	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
 		const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 							 .kind = "function",
 							 .name = call_functions[i].name,
@@ -42,7 +42,7 @@ void calls_name_all(void)
 
 static void describe_all(void)
 {
-	for (uint32_t i = 0; i < call_function_count; i++) {
+	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
 		const struct call_signature *signature = &call_functions[i].signature;
 
 		call_describe(signature, call_functions[i].types, call_function_ids[i].uid);
@@ -50,7 +50,8 @@ static void describe_all(void)
 	}
 }
 
-void calls_register(void)
+/* If the mode, or RTL_STREAMS, asks for calls. */
+static void register_streams(void)
 {
 	static bool done;
 
@@ -73,41 +74,45 @@ static bool has_calls(void)
 	return call_streams.plain != &rtl_stream_none;
 }
 
-static uint32_t hook_table(struct function_table *table, enum call_table which)
+/* How many functions the runtime's tables have. */
+static uint32_t count_entries(const struct root_table *root)
+{
+	const bool has_image = root->version.size > offsetof(struct root_table, image);
+
+	return table_entry_count(root->core) + table_entry_count(root->amd) +
+	       (has_image && root->image ? table_entry_count(root->image) : 0);
+}
+
+/* Puts the wrappers into the runtime's tables: after all other hooks. Those that nobody asks for, with mode or
+ * streams, are left out. */
+static void hook(struct root_table *root)
 {
 	uint32_t known = 0;
 
-	for (uint32_t i = 0; i < call_function_count; i++) {
-		void **entry;
+	if (!has_calls() && !memory_is_registered())
+		return;
+	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
+		void **entry = table_entry(root, i);
 
-		if (call_functions[i].table != which)
-			continue;
-		entry = calls_entry(table, i);
-		if (!entry)
-			continue;
-		known++;
-		if (!*entry || *entry == call_wrappers[i] ||
+		known += entry != NULL;
+		if (!entry || !*entry || *entry == call_wrappers[i] ||
 		    (!has_calls() && !call_is_of_memory(i)))
 			continue;
 		call_next[i] = *entry;
 		*entry = call_wrappers[i];
 	}
-	return table_entry_count(table) - known;
-}
-
-void calls_hook(struct root_table *root)
-{
-	uint32_t unknown = 0;
-
-	if (!has_calls() && !memory_is_registered())
-		return;
-	for (enum call_table which = CALL_TABLE_CORE; which <= CALL_TABLE_IMAGE; which++) {
-		if (calls_table(root, which))
-			unknown += hook_table(calls_table(root, which), which);
-	}
-	if (unknown && has_calls())
+	if (has_calls() && count_entries(root) > known)
 		rtl_log(RTL_LEVEL_INFO, "hsa",
 			"%u functions of this HSA runtime are newer than rtl: calls of them are "
 			"not traced",
-			unknown);
+			count_entries(root) - known);
 }
+
+static const struct hsa_part calls_part = {
+	.register_streams = register_streams,
+	.hook = hook,
+};
+
+/* Wrappers of calls stand outermost, around the hooks of all others. */
+const struct hsa_part *const hsa_parts[] = {
+	&objects_part, &harvest_part, &counter_part, &submit_part, &report_part, &calls_part, NULL};

@@ -8,7 +8,7 @@
  * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
  * call the application back is not the application's, and is not shown.
  *
- * Threads: calls_register and calls_hook in OnLoad; wrappers on any. No locks.
+ * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks.
  */
 #ifndef STREAMS_HSA_CALLS_H
 #define STREAMS_HSA_CALLS_H
@@ -19,17 +19,8 @@
 
 #include "../call/arguments.h"
 #include "../call/enumeration.h"
-#include "../common/work.h"
-
-struct function_table;
-struct root_table;
-
-/* Registers the streams if the mode, or RTL_STREAMS, asks for calls. Before calls_hook. */
-void calls_register(void);
-
-/* Puts the wrappers into the runtime's tables: after all other hooks. Those that nobody asks for, with mode or
- * streams, are left out. */
-void calls_hook(struct root_table *root);
+#include "../common/shared.h"
+#include "table.h"
 
 /* Gives functions and statuses their strings and tracepoints. Once is enough. */
 void calls_name_all(void);
@@ -38,8 +29,6 @@ void calls_name_all(void);
 uint64_t calls_status_string(int status);
 
 /* What follows is for the wrappers, and for the parts of this one. */
-
-enum call_table { CALL_TABLE_CORE, CALL_TABLE_AMD, CALL_TABLE_IMAGE };
 
 /* Any of the runtime's handles: they are structs, passed as such. */
 struct call_handle {
@@ -50,11 +39,8 @@ struct call_function {
 	const char *name;
 	struct call_signature signature;
 	const char *const *types; /* of the arguments, as the headers have them */
-	uint8_t table;            /* enum call_table */
-	uint16_t slot;            /* in the newest layout */
-	uint16_t since;  /* entries of the first table that has it, if it came into the middle */
-	bool has_status; /* returns an hsa_status_t */
-	bool calls_back; /* code of the application may run inside of it */
+	bool has_status;          /* returns an hsa_status_t */
+	bool calls_back;          /* code of the application may run inside of it */
 };
 
 struct call_function_ids {
@@ -63,16 +49,16 @@ struct call_function_ids {
 	uint32_t value_bytes; /* of its arguments; 0: they have not been described */
 };
 
-extern const struct call_function call_functions[];
-extern const uint32_t call_function_count;
-/* Tracepoints and strings of these, of the same size. */
-extern struct call_function_ids call_function_ids[];
+/* By number: enum table_function. */
+extern const struct call_function call_functions[TABLE_FUNCTIONS];
+/* Tracepoints and strings of these. */
+extern struct call_function_ids call_function_ids[TABLE_FUNCTIONS];
 struct call_enumeration *calls_statuses(void); /* the values of hsa_status_t */
-extern void *const call_wrappers[];
+extern void *const call_wrappers[TABLE_FUNCTIONS];
 /* Whether that one allocates or releases memory, which its wrapper follows: memory.h. */
 bool call_is_of_memory(uint32_t number);
 /* What was in the table in the place of each function's wrapper. */
-extern void *call_next[];
+extern void *call_next[TABLE_FUNCTIONS];
 
 struct call_streams {
 	struct rtl_stream *plain; /* rtl.hsa.call */
@@ -80,13 +66,6 @@ struct call_streams {
 };
 
 extern struct call_streams call_streams;
-
-/* The table of that kind, or NULL. */
-struct function_table *calls_table(struct root_table *root, enum call_table which);
-
-/* Where the function with that number stands in a table of its kind, whose size tells the layout;
- * NULL: the table is too old for it. */
-void **calls_entry(struct function_table *table, uint32_t number);
 
 /* Whether anybody wants to know of calls. */
 static inline bool calls_wanted(void)

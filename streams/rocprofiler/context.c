@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Contexts: see context.h. */
 #include "context.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "service.h"
 
 #define QUEUE_DEPTH      64u /* packets, at least */
 #define QUEUE_DEPTH_MOST (1u << 31)
@@ -410,7 +407,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 		return status;
 	if (context->started)
 		return fail(HSA_STATUS_ERROR, "the group has been started");
-	packet = *library_count_start(context->count);
+	packet = context->count->start;
 	packet.signal = context->ready.handle;
 	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
@@ -422,8 +419,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 /* Reads, and stops if asked: each tells by `done`, which the read before has told by then. */
 static hsa_status_t submit_read(struct context *context, bool stops)
 {
-	struct library_packet packets[2] = {*library_count_read(context->count),
-					    *library_count_stop(context->count)};
+	struct library_packet packets[2] = {context->count->read, context->count->stop};
 
 	if (!context->started)
 		return fail(HSA_STATUS_ERROR, "the group has not been started");
@@ -519,15 +515,18 @@ static bool evaluate(const struct context *context, struct metric *metric, doubl
 /* Sums of 64 bits, which a double would round. */
 static uint64_t counter_sum(const struct context *context, const struct metric_input *input)
 {
-	struct metric_sample *samples = calloc(context->sample_count + 1, sizeof(*samples));
+	uint32_t number, instances, registers;
 	uint64_t sum = 0;
-	size_t count = samples ? samples_of(context, input, samples) : 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (samples[i].at[METRIC_INSTANCE] == input->instance)
-			sum += samples[i].value;
+	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
+		return 0;
+	for (size_t i = 0; i < context->sample_count; i++) {
+		const struct library_event *event = &context->events[context->samples[i].event];
+
+		if (event->block == number && event->event == input->event &&
+		    event->instance == input->instance)
+			sum += context->samples[i].value;
 	}
-	free(samples);
 	return sum;
 }
 
@@ -538,8 +537,7 @@ hsa_status_t context_collect(struct context *context)
 	if (context_is_abandoned(context))
 		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
 	context->sample_count = 0;
-	if (!library_count_samples(context->count, library_count_output(context->count), on_sample,
-				   context))
+	if (!library_count_samples(context->count, context->count->output, on_sample, context))
 		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
 	for (uint32_t i = 0; i < context->feature_count; i++) {
 		if (!metric_is_counter(context->metrics[i]))

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "runtime.h"
+#include "table.h"
 
 struct pool_entry;
 
@@ -82,5 +83,105 @@ hsa_status_t context_collect(struct context *context);
 void pool_complete(struct pool_entry *entry);
 /* The dispatch that it was fetched for is not counted: it can be fetched again. */
 void pool_give_back(struct pool_entry *entry);
+
+/*
+ * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers.
+ *
+ * Not the runtime's thread of handlers: a handler of the program's may wait there for the very kernel
+ * whose turn we would give.
+ *
+ * Threads: any hand work over; the rest is the service's own. One lock, around the list of new work.
+ */
+
+/* A dispatch of which the tool wants something. Made by the submitting thread, then the service's. */
+struct work {
+	struct work *next;  /* of the service's list */
+	struct work *after; /* of those that wait for their turn */
+	struct gpu *gpu;
+	struct queue *queue;
+	uint64_t position; /* packets of the queue up to its last */
+	struct context *context;
+	rocprofiler_group_t group;
+	hsa_signal_t kernel, original; /* ours in the packet, or 0, and the program's */
+	/* The tool's once it was told of it: freed by nobody here, and given `complete` at the end in any
+	 * case. NULL: no times. */
+	rocprofiler_dispatch_record_t *record;
+	bool counts;
+	bool arrived, has_turn, kernel_ended, counts_ended; /* seen by the service */
+};
+
+struct queue {
+	struct queue *next;
+	hsa_queue_t *queue;
+	struct gpu *gpu;
+	uint32_t id;
+	bool times;                     /* of its kernels are wanted */
+	struct library_packet *packets; /* of one call */
+	size_t room;
+	uint64_t written; /* packets, in the queue's lock */
+	/* Of these, how many are known to have ended; work under way. Release by the service, acquire by
+	 * who waits for room. A queue's memory stays: work may name it when it is destroyed. */
+	uint64_t ended;
+	uint32_t under_way;
+	bool destroyed; /* release, acquire */
+};
+
+/* From now on the service's. False after a line: there is no service. */
+bool service_take(struct work *work);
+
+/* Whether turns have ended for good: nothing more is counted. */
+bool service_released(void);
+
+/* RTL_COUNTERS_TIMEOUT, or what it is without that. */
+uint64_t service_wait_ns(void);
+
+/* Waits until the tool has been told of all that was submitted before, five seconds at most; whether it was. */
+bool service_wait(void);
+/* The same; what has not ended by then is dropped. */
+void service_finish(void);
+
+/* The last that is written of a record: its tool may wait for that. */
+void record_complete(rocprofiler_dispatch_record_t *record);
+
+/* The HSA system clock, ns. */
+uint64_t clock_hsa_ns(void);
+
+/*
+ * Dispatches: queues that are intercepted, and kernels that are counted one at a time.
+ *
+ * A GPU's registers are all queues', so a counted dispatch first waits for its turn: a barrier tells that
+ * it has arrived, a second one waits until the turn is given. Turns are given in the order of arrival, by
+ * a thread of ours, and go on when the packet that stops the counters has ended, or its queue is gone. If
+ * a turn does not end, all go, and nothing more is counted.
+ *
+ * Threads: the program's, one at a time for each queue; the service, which also calls the tool's handlers.
+ */
+
+/* Hooks the creation and destruction of queues; in OnLoad. Each is intercepted, or its work is to count in samples,
+ * or both. The runtime takes out hooks when it ends. (queues.c) */
+void dispatch_hook(struct root_table *table, bool intercepts, bool enables);
+
+/* Kernels' times are wanted; callbacks are told of queues and packets alone (opt_mode). Set in OnLoad. */
+extern bool dispatch_times, dispatch_terse;
+
+struct dispatch_callbacks {
+	rocprofiler_queue_callbacks_t functions;
+	void *data;
+	bool there, started;
+};
+
+/* Those that the tool has set last. */
+struct dispatch_callbacks dispatch_callbacks(void);
+
+/* What the runtime calls with a queue's packets, in its lock; data: a struct queue. */
+void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
+			 packet_writer write);
+
+/* A kernel's name as the program has it, demangled where it was mangled, or that it is not known. Stays. (kernels.c) */
+const char *kernel_name(uint64_t object);
+const amd_kernel_code_t *kernel_code(uint64_t object);
+void kernels_hook(struct root_table *table);
+/* Whether callbacks are called with code objects and kernels: what the tool's settings say, until it has ended. */
+void kernels_are_told(bool wanted);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches: see dispatch.h. */
-#include "dispatch.h"
+#include "context.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +63,11 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 	hsa->signal_store(context->done, 1);
 	out[0] = barrier(none, context->ready);
 	out[1] = barrier(context->grant, none);
-	out[2] = *library_count_start(context->count);
+	out[2] = context->count->start;
 	out[3] = *kernel;
 	out[3].header |= 1 << HSA_PACKET_HEADER_BARRIER;
-	out[4] = *library_count_read(context->count);
-	out[5] = *library_count_stop(context->count);
+	out[4] = context->count->read;
+	out[5] = context->count->stop;
 	out[5].signal = context->done.handle;
 	return PACKETS_MOST;
 }

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "demangle.h"
-#include "dispatch.h"
 
 struct kernel {
 	struct kernel *next;
@@ -300,8 +300,6 @@ static hsa_status_t on_destroy(hsa_executable_t executable)
 
 void kernels_hook(struct root_table *table)
 {
-	(void)table_hook(table_core(table->core, CORE_EXECUTABLE_FREEZE), (void *)on_freeze,
-			 &next_freeze);
-	(void)table_hook(table_core(table->core, CORE_EXECUTABLE_DESTROY), (void *)on_destroy,
-			 &next_destroy);
+	(void)table_hook(table, ENTRY_hsa_executable_freeze, (void *)on_freeze, &next_freeze);
+	(void)table_hook(table, ENTRY_hsa_executable_destroy, (void *)on_destroy, &next_destroy);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dispatch.h"
+#include "context.h"
 
 EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
 /* As the original of ROCm 6: tools of lower priority come first. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../hsa/harvest/waits.h"
-#include "dispatch.h"
+#include "../hsa/harvest/harvest.h"
+#include "context.h"
 
 #define DESTROY_MS 1000
 #define SLEEP_NS   20000
@@ -181,8 +181,8 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 
 void dispatch_hook(struct root_table *table, bool intercept, bool samples)
 {
-	void **create = table_amd(table->amd, AMD_QUEUE_INTERCEPT_CREATE);
-	void **registers = table_amd(table->amd, AMD_QUEUE_INTERCEPT_REGISTER);
+	void **create = table_entry(table, ENTRY_hsa_amd_queue_intercept_create);
+	void **registers = table_entry(table, ENTRY_hsa_amd_queue_intercept_register);
 
 	if (create && registers) {
 		memcpy(&intercept_create, create, sizeof(*create));
@@ -193,12 +193,9 @@ void dispatch_hook(struct root_table *table, bool intercept, bool samples)
 	}
 	intercepts = intercept;
 	enables = samples;
-	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
-			 &next_create);
-	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
-			 &next_destroy);
-	(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)on_shut_down,
-			 &next_shut_down);
+	(void)table_hook(table, ENTRY_hsa_queue_create, (void *)on_create, &next_create);
+	(void)table_hook(table, ENTRY_hsa_queue_destroy, (void *)on_destroy, &next_destroy);
+	(void)table_hook(table, ENTRY_hsa_shut_down, (void *)on_shut_down, &next_shut_down);
 	if (intercept)
 		waits_hook(table);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The HSA runtime's functions, GPUs and errors: see runtime.h. */
 #include "runtime.h"
 
 #include <dlfcn.h>
@@ -60,44 +59,25 @@ EXPORT hsa_status_t rocprofiler_error_string(const char **text)
 
 /* ---- functions ---- */
 
+static bool find_function(void *handle, const char *name, void *into)
+{
+	void *function = dlsym(handle, name);
+
+	memcpy(into, &function, sizeof(function));
+	return function;
+}
+
+/* Some of the interceptor's are none of ours, and the library does not show them. */
 static bool find_functions(void *handle)
 {
-	const struct {
-		const char *name;
-		void *into;
-	} functions[] = {
-		{"hsa_iterate_agents", &interceptor.hsa.iterate_agents},
-		{"hsa_agent_get_info", &interceptor.hsa.agent_get_info},
-		{"hsa_system_get_info", &interceptor.hsa.system_get_info},
-		{"hsa_system_get_major_extension_table",
-		 &interceptor.hsa.get_major_extension_table},
-		{"hsa_queue_create", &interceptor.hsa.queue_create},
-		{"hsa_signal_create", &interceptor.hsa.signal_create},
-		{"hsa_signal_destroy", &interceptor.hsa.signal_destroy},
-		{"hsa_signal_load_scacquire", &runtime.signal_load},
-		{"hsa_signal_store_screlease", &interceptor.hsa.signal_store},
-		{"hsa_signal_subtract_screlease", &interceptor.hsa.signal_subtract},
-		{"hsa_signal_wait_scacquire", &runtime.signal_wait},
-		{"hsa_executable_iterate_agent_symbols", &interceptor.hsa.iterate_agent_symbols},
-		{"hsa_executable_symbol_get_info", &interceptor.hsa.symbol_get_info},
-		{"hsa_amd_profiling_set_profiler_enabled", &interceptor.hsa.set_profiler_enabled},
-		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
-		{"hsa_amd_memory_pool_get_info", &interceptor.hsa.memory_pool_get_info},
-		{"hsa_amd_agent_iterate_memory_pools", &interceptor.hsa.iterate_memory_pools},
-		{"hsa_amd_memory_pool_allocate", &interceptor.hsa.memory_pool_allocate},
-		{"hsa_amd_memory_pool_free", &interceptor.hsa.memory_pool_free},
-		{"hsa_amd_agents_allow_access", &interceptor.hsa.agents_allow_access},
-		{"hsa_queue_add_write_index_scacq_screl", &interceptor.hsa.queue_add_write_index},
-		{"hsa_queue_load_read_index_scacquire", &interceptor.hsa.queue_load_read_index},
-	};
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *function = dlsym(handle, functions[i].name);
-		if (!function)
-			return false;
-		memcpy(functions[i].into, &function, sizeof(function));
-	}
-	return true;
+#define FIND(function, type, member)                                                               \
+	(void)find_function(handle, #function, &interceptor.hsa.member);
+	HSA_FUNCTIONS(FIND, FIND)
+	return hsa->iterate_agents && hsa->agents_allow_access &&
+	       find_function(handle, "hsa_signal_load_scacquire", &runtime.signal_load) &&
+	       find_function(handle, "hsa_signal_wait_scacquire", &runtime.signal_wait) &&
+	       find_function(handle, "hsa_amd_profiling_get_dispatch_time",
+			     &runtime.get_dispatch_time);
 }
 
 static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
@@ -120,9 +100,9 @@ static __typeof__(runtime.signal_wait) signal_wait;
 
 void runtime_keep_waits(struct root_table *table)
 {
-	memcpy(&signal_load, table_core(table->core, CORE_SIGNAL_LOAD_SCACQUIRE),
+	memcpy(&signal_load, table_entry(table, ENTRY_hsa_signal_load_scacquire),
 	       sizeof(signal_load));
-	memcpy(&signal_wait, table_core(table->core, CORE_SIGNAL_WAIT_SCACQUIRE),
+	memcpy(&signal_wait, table_entry(table, ENTRY_hsa_signal_wait_scacquire),
 	       sizeof(signal_wait));
 }
 

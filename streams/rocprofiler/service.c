@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The service: see service.h. */
-#include "service.h"
+#include "context.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -8,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/own_thread.h"
+#include "../common/threads.h"
 #include "../hsa/harvest/harvest.h"
 
 #define FINISH_MS      5000
@@ -285,8 +284,7 @@ static void release_all(void)
 	struct gpu *gpu;
 
 	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
-		 "others go on, "
-		 "and nothing more is counted",
+		 "others go on, and nothing more is counted",
 		 (unsigned long long)(service.wait_ns / 1000000000u));
 	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)

@@ -15,17 +15,14 @@
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "../common/call_context.h"
 #include "../common/next.h"
-#include "../common/outside.h"
-#include "../common/paused.h"
+#include "../common/shared.h"
 #include "../common/text.h"
-#include "../common/work.h"
+#include "../common/threads.h"
 #include "events/events.h"
-#include "functions.h"
-#include "ranges.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -58,6 +55,219 @@ static struct {
 static struct rtl_stream *stream = &rtl_stream_none;
 static uint64_t range_uid; /* the tracepoint of all ranges: their names are in the events */
 static uint64_t last_id;   /* of started ranges without a library; relaxed, only unique */
+
+#define RANGE_NAME_BYTES 1024u /* of a name: what is longer is cut */
+
+struct range {
+	uint64_t begin_ticks;
+	uint64_t instance;
+	uint64_t parent; /* instance of what is around it */
+	uint64_t parent_uid;
+	uint64_t correlation;
+	uint64_t id;    /* of a started range */
+	uint64_t inner; /* thread_context.inner (common/shared.h) as it was */
+	uint32_t scope; /* of a pushed range: to be closed */
+	uint32_t begin_tid;
+	int32_t level; /* -1: started */
+	uint32_t name_length;
+	uint32_t open; /* of rtl_open_reserve */
+	bool cut;
+	bool selects;     /* it is one of those that the user wants recorded: common/shared.h */
+	bool left_out;    /* by the user's selection: it is only counted */
+	bool silent;      /* kept for the selection alone */
+	const char *name; /* not terminated; of a popped range valid until the next push */
+};
+
+/* ---- ranges that are open, with their names: a stack for each thread of those that were pushed, and a table for the
+ * process of those that were started. A stack is freed with its thread. */
+
+struct stack {
+	int32_t level;
+	uint32_t count, capacity;
+	struct range *ranges; /* names of them are offsets into `names` */
+	char *names;          /* one behind the other, as the ranges */
+	size_t names_used, names_size;
+};
+
+static __thread struct stack *self __attribute__((tls_model("initial-exec")));
+static pthread_key_t exit_key;
+
+static void free_stack(void *stack_)
+{
+	struct stack *stack = stack_;
+
+	for (uint32_t i = 0; i < stack->count; i++) /* nobody will end them */
+		if (stack->ranges[i].selects)
+			outside_range_closes();
+	free(stack->ranges);
+	free(stack->names);
+	free(stack);
+	if (self == stack)
+		self = NULL;
+}
+
+static void make_key(void)
+{
+	(void)pthread_key_create(&exit_key, free_stack);
+}
+
+static struct stack *my_stack(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (self)
+		return self;
+	pthread_once(&once, make_key);
+	self = calloc(1, sizeof(*self));
+	if (self)
+		(void)pthread_setspecific(exit_key, self);
+	return self;
+}
+
+static bool make_room(struct stack *stack, size_t name_length)
+{
+	if (stack->count == stack->capacity) {
+		const uint32_t capacity = stack->capacity ? 2 * stack->capacity : 16;
+		struct range *ranges =
+			reallocarray(stack->ranges, capacity, sizeof(*stack->ranges));
+
+		if (!ranges)
+			return false;
+		stack->ranges = ranges;
+		stack->capacity = capacity;
+	}
+	if (name_length > stack->names_size - stack->names_used) {
+		const size_t size = 2 * stack->names_size + RANGE_NAME_BYTES;
+		char *names = realloc(stack->names, size);
+
+		if (!names)
+			return false;
+		stack->names = names;
+		stack->names_size = size;
+	}
+	return true;
+}
+
+/* How many ranges this thread has pushed and not popped, recorded or not. */
+static int32_t ranges_level(void)
+{
+	return self ? self->level : 0;
+}
+
+/* The innermost range of this thread that is recorded; NULL: none. Valid until the next push. */
+static const struct range *ranges_top(void)
+{
+	return self && self->count ? &self->ranges[self->count - 1] : NULL;
+}
+
+/* One level in. range: to be kept, with its name; NULL: not recorded. False: no memory. */
+static bool ranges_push(const struct range *range)
+{
+	struct stack *stack = my_stack();
+	struct range *kept;
+
+	if (!stack)
+		return false;
+	stack->level++;
+	if (!range)
+		return true;
+	if (!make_room(stack, range->name_length))
+		return false;
+	kept = &stack->ranges[stack->count++];
+	*kept = *range;
+	kept->level = stack->level - 1;
+	if (range->name_length)
+		memcpy(stack->names + stack->names_used, range->name, range->name_length);
+	stack->names_used += range->name_length;
+	return true;
+}
+
+/* One level out. Returns true if that range is recorded: then *range is it. */
+static bool ranges_pop(struct range *range)
+{
+	struct stack *stack = self;
+
+	if (!stack || !stack->level)
+		return false;
+	stack->level--;
+	if (!stack->count || stack->ranges[stack->count - 1].level != stack->level)
+		return false;
+	*range = stack->ranges[--stack->count];
+	stack->names_used -= range->name_length;
+	range->name = stack->names + stack->names_used;
+	return true;
+}
+
+struct started {
+	struct started *next;
+	struct range range;
+	char name[];
+};
+
+#define BUCKETS 256u
+
+static struct {
+	pthread_mutex_t lock;
+	struct started *buckets[BUCKETS];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(table, table.lock);
+
+static struct started **bucket_of(uint64_t id)
+{
+	return &table.buckets[id * 0x9e3779b97f4a7c15u >> 56];
+}
+
+/* Under the lock. */
+static struct started *take_out(uint64_t id)
+{
+	for (struct started **place = bucket_of(id); *place; place = &(*place)->next) {
+		struct started *found = *place;
+
+		if (found->range.id != id)
+			continue;
+		*place = found->next;
+		return found;
+	}
+	return NULL;
+}
+
+/* Keeps a started range under its id, in the place of one with the same. False: no memory. */
+static bool ranges_start(const struct range *range)
+{
+	struct started *started = malloc(sizeof(*started) + range->name_length);
+	struct started *old;
+
+	if (!started)
+		return false;
+	started->range = *range;
+	if (range->name_length)
+		memcpy(started->name, range->name, range->name_length);
+	pthread_mutex_lock(&table.lock);
+	old = take_out(range->id);
+	started->next = *bucket_of(range->id);
+	/* release: complete in a child that is forked now, too */
+	__atomic_store_n(bucket_of(range->id), started, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&table.lock);
+	free(old);
+	return true;
+}
+
+/* Takes it out. Returns true if there was one; its name is in the caller's buffer. */
+static bool ranges_stop(uint64_t id, struct range *range, char name[RANGE_NAME_BYTES])
+{
+	struct started *found;
+
+	pthread_mutex_lock(&table.lock);
+	found = take_out(id);
+	pthread_mutex_unlock(&table.lock);
+	if (!found)
+		return false;
+	*range = found->range;
+	memcpy(name, found->name, range->name_length);
+	range->name = name;
+	free(found);
+	return true;
+}
 
 /* ---- start */
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See events.h. */
 #include "events.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See streams.h. */
 #include "streams.h"
 
 #include <stdlib.h>

@@ -85,14 +85,6 @@ static inline uint8_t framework_now(void)
 /* Publishers may record more: RTL_XPTI_DEBUG=1 asks for the streams with ".debug", too. */
 bool framework_wants_debug(void);
 
-/* plugins.c: valid plugins, in the order of the list. */
-void plugins_load(void);
-uint32_t plugins_count(void);
-void plugins_init(uint32_t major, uint32_t minor, const char *version, const char *stream);
-void plugins_finish(const char *stream);
-/* The largest level that a plugin asks for. */
-uint8_t plugins_detail(const char *stream);
-
 /* A stream's number by its name; 0: there is none. */
 uint8_t stream_find(const char *name);
 /* Undoes all callbacks of a stream. False: it never had one. */

@@ -110,10 +110,11 @@ bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const ch
 	(void)version;
 	(void)failed;
 	(void)names;
-	*(void **)&set_profiler_enabled = *table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED);
-	*(void **)&intercept_create = *table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE);
-	*(void **)&intercept_register = *table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER);
-	*(void **)&signal_create = *table_core(root->core, CORE_SIGNAL_CREATE);
-	*table_core(root->core, CORE_QUEUE_CREATE) = (void *)queue_create;
+	*(void **)&set_profiler_enabled =
+		*table_entry(root, ENTRY_hsa_amd_profiling_set_profiler_enabled);
+	*(void **)&intercept_create = *table_entry(root, ENTRY_hsa_amd_queue_intercept_create);
+	*(void **)&intercept_register = *table_entry(root, ENTRY_hsa_amd_queue_intercept_register);
+	*(void **)&signal_create = *table_entry(root, ENTRY_hsa_signal_create);
+	*table_entry(root, ENTRY_hsa_queue_create) = (void *)queue_create;
 	return true;
 }

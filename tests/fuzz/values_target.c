@@ -6,8 +6,8 @@
 #include <rtl/args.h>
 
 #include "fuzz.h"
+#include "stream_info.h"
 #include "touch.h"
-#include "values.h"
 
 static struct rtl_values_info *info;
 

@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The counters of a GPU: see agent.h. */
 #include "agent.h"
 
-#define HSA_LARGE_MODEL
-#include <hsa/hsa_ext_amd.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
-
-/* Needs those before it, and defines a variable, which only one file of a library could have. */
-#define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE agent_legacy_packet_size
-#include <hsa/hsa_ven_amd_aqlprofile.h>
-
-_Static_assert(sizeof(struct agent_library) == sizeof(hsa_ven_amd_aqlprofile_pfn_t), "agent.h");
 
 /* Came after 5.2; what does not know it says nothing. */
 #define AGENT_INFO_NUM_XCC 0xA111
@@ -65,15 +55,15 @@ struct counter_set *agent_counters_load(agent_ask *ask, hsa_agent_t agent,
 }
 
 /* 5.2's runtime fills in ten functions, later ones the same ten and more. */
-bool agent_library_find(agent_extension *ask, struct agent_library *library, char *why, size_t size)
+bool agent_library_find(agent_extension *ask, agent_library *library, char *why, size_t size)
 {
-	hsa_ven_amd_aqlprofile_pfn_t found = {0};
+	agent_library found = {0};
 
 	if (!ask(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(found), &found) &&
 	    found.hsa_ven_amd_aqlprofile_start && found.hsa_ven_amd_aqlprofile_stop &&
 	    found.hsa_ven_amd_aqlprofile_read && found.hsa_ven_amd_aqlprofile_get_info &&
 	    found.hsa_ven_amd_aqlprofile_iterate_data) {
-		memcpy(library, &found, sizeof(*library));
+		*library = found;
 		return true;
 	}
 	snprintf(why, size,
@@ -83,7 +73,7 @@ bool agent_library_find(agent_extension *ask, struct agent_library *library, cha
 	return false;
 }
 
-bool agent_block(const struct agent_library *library, hsa_agent_t agent, const char *name,
+bool agent_block(const agent_library *library, hsa_agent_t agent, const char *name,
 		 uint32_t *number, uint32_t *instances, uint32_t *registers)
 {
 	hsa_ven_amd_aqlprofile_id_query_t query = {.name = name};
@@ -94,15 +84,13 @@ bool agent_block(const struct agent_library *library, hsa_agent_t agent, const c
 		.events = &event,
 		.event_count = 1,
 	};
-	hsa_ven_amd_aqlprofile_pfn_t functions;
 	uint32_t most = 0;
 
-	memcpy(&functions, library, sizeof(functions));
-	if (functions.hsa_ven_amd_aqlprofile_get_info(&profile,
-						      HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID, &query))
+	if (library->hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
+						     &query))
 		return false;
 	event.block_name = (hsa_ven_amd_aqlprofile_block_name_t)query.id;
-	if (functions.hsa_ven_amd_aqlprofile_get_info(
+	if (library->hsa_ven_amd_aqlprofile_get_info(
 		    &profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS, &most) ||
 	    !most)
 		return false;
@@ -112,26 +100,22 @@ bool agent_block(const struct agent_library *library, hsa_agent_t agent, const c
 	return true;
 }
 
-uint32_t agent_enable_bytes(const struct agent_library *library, hsa_agent_t agent)
+uint32_t agent_enable_bytes(const agent_library *library, hsa_agent_t agent)
 {
 	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent};
-	hsa_ven_amd_aqlprofile_pfn_t functions;
 
-	memcpy(&functions, library, sizeof(functions));
-	if (functions.hsa_ven_amd_aqlprofile_get_info(&profile,
-						      HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL))
+	if (library->hsa_ven_amd_aqlprofile_get_info(&profile,
+						     HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL))
 		return 0;
 	return profile.command_buffer.size;
 }
 
-bool agent_enable_packet(const struct agent_library *library, hsa_agent_t agent, void *memory,
+bool agent_enable_packet(const agent_library *library, hsa_agent_t agent, void *memory,
 			 uint32_t bytes, void *packet)
 {
 	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent,
 						    .command_buffer = {memory, bytes}};
-	hsa_ven_amd_aqlprofile_pfn_t functions;
 
-	memcpy(&functions, library, sizeof(functions));
-	return !functions.hsa_ven_amd_aqlprofile_get_info(
+	return !library->hsa_ven_amd_aqlprofile_get_info(
 		&profile, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, packet);
 }

@@ -8,7 +8,12 @@
 #ifndef STREAMS_HSA_COUNTER_AGENT_H
 #define STREAMS_HSA_COUNTER_AGENT_H
 
-#include <hsa/hsa.h>
+#define HSA_LARGE_MODEL
+#include <hsa/hsa_ext_amd.h>
+
+/* Needs what is before it, and defines a variable. */
+#define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE agent_unused __attribute__((weak))
+#include <hsa/hsa_ven_amd_aqlprofile.h>
 
 #include "metrics.h"
 
@@ -22,25 +27,21 @@ struct counter_set *agent_counters_load(agent_ask *ask, hsa_agent_t agent,
 typedef hsa_status_t agent_extension(uint16_t extension, uint16_t version, size_t size,
 				     void *table);
 
-/* The library's functions, hsa_ven_amd_aqlprofile_pfn_t; its header defines a variable, so that one file
- * alone of a program can include it. */
-struct agent_library {
-	void (*functions[10])(void);
-};
+/* The library's functions. */
+typedef hsa_ven_amd_aqlprofile_pfn_t agent_library;
 
 /* The vendor's library, which the runtime loads when it is first asked. False after a line in `why`. */
-bool agent_library_find(agent_extension *ask, struct agent_library *library, char *why,
-			size_t size);
+bool agent_library_find(agent_extension *ask, agent_library *library, char *why, size_t size);
 
 /* The library's number of a block of that GPU, how many instances there are, and how many events each
  * counts at the same time. False: it has no such block. */
-bool agent_block(const struct agent_library *library, hsa_agent_t agent, const char *name,
+bool agent_block(const agent_library *library, hsa_agent_t agent, const char *name,
 		 uint32_t *number, uint32_t *instances, uint32_t *registers);
 
 /* What lets a queue's work count: a packet of 64 bytes whose commands are in memory of so many bytes, that
  * the GPU can read. 0, false: the library cannot. */
-uint32_t agent_enable_bytes(const struct agent_library *library, hsa_agent_t agent);
-bool agent_enable_packet(const struct agent_library *library, hsa_agent_t agent, void *memory,
+uint32_t agent_enable_bytes(const agent_library *library, hsa_agent_t agent);
+bool agent_enable_packet(const agent_library *library, hsa_agent_t agent, void *memory,
 			 uint32_t bytes, void *packet);
 
 #endif

@@ -82,8 +82,7 @@ static bool keep(struct counter_set *set, char *text)
 
 /* ---- lists ---- */
 
-/* Whether a text has the name: the whole of it, or between slashes. */
-static bool has_name(const char *text, const char *name)
+bool text_has_name(const char *text, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -133,13 +132,14 @@ static bool read_list(struct counter_set *set, char *text)
 				break;
 			snprintf(set->source, sizeof(set->source), "%s", strsep(&line, "|"));
 			set->sums = line && !strcmp(line, "sums");
-		} else if (has_name(gpus, set->gfx)) {
+		} else if (text_has_name(gpus, set->gfx)) {
 			if (!own)
 				set->count = 0;
 			own = true;
 			if (!read_definition(set, line))
 				return false;
-		} else if (!own && has_name(gpus, set->family) && !read_definition(set, line)) {
+		} else if (!own && text_has_name(gpus, set->family) &&
+			   !read_definition(set, line)) {
 			return false;
 		}
 	}

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The vendor's library: see library.h. */
-#define HSA_LARGE_MODEL
-/* A variable that the header defines; agent.c has it, too. */
-#define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE library_unused
 #include "library.h"
 
-#include <hsa/hsa_ven_amd_aqlprofile.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +11,14 @@
 
 #define PAGE_BYTES 4096u
 
-struct library_count {
+struct counted {
+	struct library_count count; /* first: what is given out */
 	hsa_ven_amd_aqlprofile_profile_t profile;
 	hsa_ven_amd_aqlprofile_event_t *events;
-	struct library_packet start, read, stop;
 	uint32_t life; /* of the runtime, whose memory it has */
 };
 
-static struct agent_library library;
-static hsa_ven_amd_aqlprofile_pfn_t api; /* the same, with their types */
+static agent_library library;
 static hsa_amd_memory_pool_t kernarg_pool, system_pool;
 static bool looked, found;
 /* How often the runtime has ended: relaxed, what it orders is the program's. */
@@ -42,8 +36,8 @@ static const char *last_error(void)
 {
 	const char *text = NULL;
 
-	if (api.hsa_ven_amd_aqlprofile_error_string)
-		(void)api.hsa_ven_amd_aqlprofile_error_string(&text);
+	if (library.hsa_ven_amd_aqlprofile_error_string)
+		(void)library.hsa_ven_amd_aqlprofile_error_string(&text);
 	return text && *text ? text : "no reason given";
 }
 
@@ -84,7 +78,6 @@ static bool find(char *why, size_t size)
 {
 	if (!agent_library_find(interceptor.hsa.get_major_extension_table, &library, why, size))
 		return false;
-	memcpy(&api, &library, sizeof(api));
 	kernarg_pool.handle = system_pool.handle = 0;
 	(void)interceptor.hsa.iterate_agents(look_at_agent, NULL);
 	if (kernarg_pool.handle && system_pool.handle && interceptor.hsa.memory_pool_allocate &&
@@ -210,15 +203,16 @@ void library_submit(hsa_queue_t *queue, const struct library_packet *packets, ui
 
 /* ---- packets ---- */
 
-static bool make_packets(struct library_count *count)
+static bool make_packets(struct counted *counted)
 {
+	struct library_count *count = &counted->count;
 	hsa_ext_amd_aql_pm4_packet_t *start = (void *)&count->start, *read = (void *)&count->read,
 				     *stop = (void *)&count->stop;
 
 	_Static_assert(sizeof(*start) == sizeof(struct library_packet), "an AQL packet");
-	if (api.hsa_ven_amd_aqlprofile_start(&count->profile, start) ||
-	    api.hsa_ven_amd_aqlprofile_read(&count->profile, read) ||
-	    api.hsa_ven_amd_aqlprofile_stop(&count->profile, stop))
+	if (library.hsa_ven_amd_aqlprofile_start(&counted->profile, start) ||
+	    library.hsa_ven_amd_aqlprofile_read(&counted->profile, read) ||
+	    library.hsa_ven_amd_aqlprofile_stop(&counted->profile, stop))
 		return false;
 	finish_packet(&count->start);
 	finish_packet(&count->read);
@@ -227,90 +221,68 @@ static bool make_packets(struct library_count *count)
 }
 
 /* The sizes that the library gives as attributes are too small; a start without memory tells. */
-static bool make_memory(struct library_count *count)
+static bool make_memory(struct counted *counted)
 {
-	hsa_ven_amd_aqlprofile_profile_t *profile = &count->profile;
+	hsa_ven_amd_aqlprofile_profile_t *profile = &counted->profile;
 
-	(void)api.hsa_ven_amd_aqlprofile_start(profile, NULL);
+	(void)library.hsa_ven_amd_aqlprofile_start(profile, NULL);
 	if (!profile->command_buffer.size || !profile->output_buffer.size)
 		return false;
 	profile->command_buffer.ptr =
 		allocate(system_pool, profile->agent, profile->command_buffer.size);
 	profile->output_buffer.ptr =
 		allocate(kernarg_pool, profile->agent, profile->output_buffer.size);
+	counted->count.output = profile->output_buffer.ptr;
+	counted->count.bytes = profile->output_buffer.size;
 	return profile->command_buffer.ptr && profile->output_buffer.ptr;
 }
 
 struct library_count *library_count_make(hsa_agent_t agent, const struct library_event *events,
 					 uint32_t number, char *why, size_t size)
 {
-	struct library_count *count = calloc(1, sizeof(*count));
+	struct counted *counted = calloc(1, sizeof(*counted));
 
-	if (!count || !(count->events = calloc(number, sizeof(*count->events)))) {
+	if (!counted || !(counted->events = calloc(number, sizeof(*counted->events)))) {
 		snprintf(why, size, "no memory");
 		goto failed;
 	}
-	count->life = __atomic_load_n(&life, __ATOMIC_RELAXED);
+	counted->life = __atomic_load_n(&life, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < number; i++)
-		count->events[i] = (hsa_ven_amd_aqlprofile_event_t){
+		counted->events[i] = (hsa_ven_amd_aqlprofile_event_t){
 			(hsa_ven_amd_aqlprofile_block_name_t)events[i].block, events[i].instance,
 			events[i].event};
-	count->profile = (hsa_ven_amd_aqlprofile_profile_t){
+	counted->profile = (hsa_ven_amd_aqlprofile_profile_t){
 		.agent = agent,
 		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
-		.events = count->events,
+		.events = counted->events,
 		.event_count = number,
 	};
-	if (!make_memory(count) || !make_packets(count)) {
+	if (!make_memory(counted) || !make_packets(counted)) {
 		snprintf(why, size, "aqlprofile: %s", last_error());
 		goto failed;
 	}
-	return count;
+	return &counted->count;
 
 failed:
-	library_count_destroy(count);
+	library_count_destroy(&counted->count);
 	return NULL;
 }
 
 void library_count_destroy(struct library_count *count)
 {
+	struct counted *counted = (struct counted *)count;
 	bool lasts;
 
-	if (!count)
+	if (!counted)
 		return;
 	/* Else its memory went with the runtime; another may have it. */
-	lasts = count->life == __atomic_load_n(&life, __ATOMIC_RELAXED);
-	if (lasts && count->profile.command_buffer.ptr)
-		(void)interceptor.hsa.memory_pool_free(count->profile.command_buffer.ptr);
-	if (lasts && count->profile.output_buffer.ptr)
-		(void)interceptor.hsa.memory_pool_free(count->profile.output_buffer.ptr);
-	free(count->events);
-	free(count);
-}
-
-const struct library_packet *library_count_start(const struct library_count *count)
-{
-	return &count->start;
-}
-
-const struct library_packet *library_count_read(const struct library_count *count)
-{
-	return &count->read;
-}
-
-const struct library_packet *library_count_stop(const struct library_count *count)
-{
-	return &count->stop;
-}
-
-const void *library_count_output(const struct library_count *count)
-{
-	return count->profile.output_buffer.ptr;
-}
-
-size_t library_count_bytes(const struct library_count *count)
-{
-	return count->profile.output_buffer.size;
+	lasts = counted->life == __atomic_load_n(&life, __ATOMIC_RELAXED);
+	if (lasts && counted->profile.command_buffer.ptr)
+		(void)interceptor.hsa.memory_pool_free(counted->profile.command_buffer.ptr);
+	if (lasts && counted->profile.output_buffer.ptr)
+		(void)interceptor.hsa.memory_pool_free(counted->profile.output_buffer.ptr);
+	free(counted->events);
+	free(counted);
 }
 
 /* ---- samples ---- */
@@ -320,7 +292,7 @@ size_t library_count_bytes(const struct library_count *count)
  * may be in the list twice; its samples then come in the order of the list.
  */
 struct reading {
-	const struct library_count *count;
+	const struct counted *counted;
 	void (*found)(void *user, const struct library_sample *sample);
 	void *user;
 	uint32_t *runs; /* of each event: how often its samples have begun */
@@ -339,13 +311,13 @@ static bool same_event(const hsa_ven_amd_aqlprofile_event_t *a,
 /* The next place of that event, after the current one, around the list; false: there is none. */
 static bool next_place(struct reading *reading, const hsa_ven_amd_aqlprofile_event_t *event)
 {
-	const uint32_t count = reading->count->profile.event_count;
+	const uint32_t count = reading->counted->profile.event_count;
 	const uint32_t first = reading->begun ? reading->at + 1 : 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t at = (first + i) % count;
 
-		if (same_event(&reading->count->events[at], event)) {
+		if (same_event(&reading->counted->events[at], event)) {
 			reading->at = at;
 			reading->runs[at]++;
 			return true;
@@ -363,7 +335,7 @@ static hsa_status_t on_data(hsa_ven_amd_aqlprofile_info_type_t type,
 
 	if (type != HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA)
 		return HSA_STATUS_SUCCESS;
-	if ((!reading->begun || !same_event(&reading->count->events[reading->at], event) ||
+	if ((!reading->begun || !same_event(&reading->counted->events[reading->at], event) ||
 	     data->sample_id <= reading->last_id) &&
 	    !next_place(reading, event))
 		return HSA_STATUS_ERROR;
@@ -383,15 +355,16 @@ bool library_count_samples(const struct library_count *count, const void *output
 			   void (*found_one)(void *user, const struct library_sample *sample),
 			   void *user)
 {
-	hsa_ven_amd_aqlprofile_profile_t profile = count->profile;
-	struct reading reading = {.count = count, .found = found_one, .user = user};
+	const struct counted *counted = (const struct counted *)count;
+	hsa_ven_amd_aqlprofile_profile_t profile = counted->profile;
+	struct reading reading = {.counted = counted, .found = found_one, .user = user};
 	bool good;
 
 	reading.runs = calloc(profile.event_count, sizeof(*reading.runs));
 	if (!reading.runs)
 		return false;
 	profile.output_buffer.ptr = (void *)(uintptr_t)output;
-	good = !api.hsa_ven_amd_aqlprofile_iterate_data(&profile, on_data, &reading);
+	good = !library.hsa_ven_amd_aqlprofile_iterate_data(&profile, on_data, &reading);
 	free(reading.runs);
 	return good;
 }

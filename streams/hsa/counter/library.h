@@ -43,8 +43,13 @@ const struct library_packet *library_enable(hsa_agent_t agent, char *why, size_t
 /* Writes packets to a queue as a program would, and rings. Waits for room. */
 void library_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count);
 
-/* Events that are counted together: packets that start, read and stop, and the memory they use. */
-struct library_count;
+/* Events that are counted together. */
+struct library_count {
+	/* Header and signal are set; of `stop` the signal is to be put in. */
+	struct library_packet start, read, stop;
+	const void *output; /* what the GPU has left */
+	size_t bytes;       /* of that */
+};
 
 /* Whether it is there; else a line in `why`. It is looked for once. */
 bool library_find(char *why, size_t size);
@@ -62,16 +67,7 @@ struct library_count *library_count_make(hsa_agent_t agent, const struct library
 					 uint32_t count, char *why, size_t size);
 void library_count_destroy(struct library_count *count); /* NULL is fine */
 
-/* Header and signal are set; of `stop` the signal is to be put in. */
-const struct library_packet *library_count_start(const struct library_count *count);
-const struct library_packet *library_count_read(const struct library_count *count);
-const struct library_packet *library_count_stop(const struct library_count *count);
-
-/* What the GPU has left: where, and how much. */
-const void *library_count_output(const struct library_count *count);
-size_t library_count_bytes(const struct library_count *count);
-
-/* What is in a copy of that, in the order of the library; returns false if it cannot tell. */
+/* What is in a copy of the output, in the order of the library; returns false if it cannot tell. */
 bool library_count_samples(const struct library_count *count, const void *output,
 			   void (*found)(void *user, const struct library_sample *sample),
 			   void *user);

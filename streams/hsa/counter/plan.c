@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What is counted on a GPU: see plan.h. */
 #include "plan.h"
 
 #include <pthread.h>
@@ -9,13 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "agent.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
 #include "settings.h"
-#include "stream.h"
 
 #define WHY 512
 
@@ -300,8 +298,8 @@ static bool make_pass(struct making *making, struct counter_pass *pass)
 			return false;
 	pass->count = library_count_make(gpu->agent, pass->events, pass->event_count, making->why,
 					 sizeof(making->why));
-	if (pass->count && library_count_bytes(pass->count) > gpu->output_bytes)
-		gpu->output_bytes = (uint32_t)library_count_bytes(pass->count);
+	if (pass->count && pass->count->bytes > gpu->output_bytes)
+		gpu->output_bytes = (uint32_t)pass->count->bytes;
 	return pass->count;
 }
 
@@ -420,7 +418,7 @@ void plan_publish(const struct counter_gpu *gpu)
 	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
 		const struct counter_metric *metric = &gpu->metrics[i];
 
-		const struct counter_dispatch of = {.parent_uid = gpu->agent_uid};
+		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
 		const struct rtl_hsa_counter_info info = {
 			.name = metric->name,
 			.unit = metric->text[0],
@@ -433,7 +431,6 @@ void plan_publish(const struct counter_gpu *gpu)
 			.passes = gpu->pass_count,
 		};
 
-		counter_publish(counter_streams.values, RTL_METADATA, metric->uid, &of, &info,
-				sizeof(info));
+		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
 	}
 }

@@ -12,13 +12,45 @@
 #define STREAMS_HSA_COUNTER_PLAN_H
 
 #include <hsa/hsa.h>
+#include <rtl/events.h>
+#include <rtl/publish.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "library.h"
 #include "metrics.h"
+#include "publish.h"
 #include "slots.h"
-#include "stream.h"
+
+/*
+ * Events of rtl.hsa.counter and its debug twin.
+ *
+ * Threads: counter_streams_register in OnLoad; the others any. No locks. The record may wait for room in a
+ * ring, as the policy says.
+ */
+
+struct counter_streams {
+	struct rtl_stream *values;  /* rtl.hsa.counter */
+	struct rtl_stream *samples; /* rtl.hsa.counter.debug */
+};
+
+extern struct counter_streams counter_streams;
+
+void counter_streams_register(void);
+
+/* Whether somebody wants to know what counters of dispatches were. */
+static inline bool counter_is_wanted(void)
+{
+	return rtl_enabled(counter_streams.values, RTL_SIGNAL) ||
+	       rtl_enabled(counter_streams.samples, RTL_SIGNAL);
+}
+
+/* The same of a GPU in intervals. */
+static inline bool counter_intervals_are_wanted(void)
+{
+	return rtl_enabled(counter_streams.values, RTL_SAMPLE) ||
+	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
+}
 
 #define PLAN_NO_INPUT UINT32_MAX
 
@@ -113,8 +145,9 @@ bool values_subtract(const struct counter_pass *pass, const void *before);
 /* Of a metric, and whether it has one. */
 bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value);
 
-/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL) or an interval (RTL_SAMPLE). */
+/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL: its queue, number and call), or an interval
+ * (RTL_SAMPLE: the agent and the number of the reading). */
 void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct counter_dispatch *of);
+			  uint16_t type, const struct publish_ids *of);
 
 #endif

@@ -33,6 +33,9 @@ struct counter_set {
 	size_t message_size;
 };
 
+/* Whether a text has the name: the whole of it, or between slashes. */
+bool text_has_name(const char *text, const char *name);
+
 /* ---- a compiled expression ---- */
 
 #define METRIC_STACK 256 /* vectors */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches that are counted: see sample.h and counter.h. */
 #include "sample.h"
 
+#include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "handler_thread.h"
+#include "counter.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
-#include "sampler.h"
+#include "parts.h"
+#include "plan.h"
 #include "settings.h"
 #include "source.h"
-#include "stream.h"
 #include "turn.h"
 #include "turns.h"
 
@@ -219,7 +220,7 @@ unsigned counter_put_before(const struct counter_sample *sample, void *packets)
 	put_barrier(at + 64, sample->grant, 0);
 	if (!sample->pass)
 		return 2;
-	memcpy(at + 128, library_count_start(sample->pass->count), 64);
+	memcpy(at + 128, &sample->pass->count->start, 64);
 	return 3;
 }
 
@@ -232,9 +233,9 @@ unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 		put_barrier(at, 0, sample->slot.signal);
 		return 1;
 	}
-	stop = *library_count_stop(sample->pass->count);
+	stop = sample->pass->count->stop;
 	stop.signal = sample->slot.signal;
-	memcpy(at, library_count_read(sample->pass->count), 64);
+	memcpy(at, &sample->pass->count->read, 64);
 	memcpy(at + 64, &stop, sizeof(stop));
 	return 2;
 }
@@ -261,7 +262,7 @@ void counter_submit(struct counter_queue *queue)
 
 /* ---- the thread that gives turns ---- */
 
-static void is_over(struct counter_sample *sample)
+void sample_give_up(struct counter_sample *sample)
 {
 	__atomic_fetch_sub(&sample->queue->gpu->under_way, 1, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in finished. */
@@ -272,14 +273,8 @@ void sample_keep(struct counter_sample *sample)
 {
 	slot_signal_acquire();
 	if (sample->pass && !sample->spoilt)
-		memcpy(sample->output, library_count_output(sample->pass->count),
-		       library_count_bytes(sample->pass->count));
-	is_over(sample);
-}
-
-void sample_give_up(struct counter_sample *sample)
-{
-	is_over(sample);
+		memcpy(sample->output, sample->pass->count->output, sample->pass->count->bytes);
+	sample_give_up(sample);
 }
 
 /* ---- who makes a pass ---- */
@@ -288,7 +283,7 @@ static bool finished(struct slot *slot)
 {
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
 
-	/* Pairs with the release in is_over. */
+	/* Pairs with the release in sample_give_up. */
 	return __atomic_load_n(&sample->seen, __ATOMIC_ACQUIRE) && slot_own_finished(slot);
 }
 
@@ -299,7 +294,7 @@ static void abandon(struct slot *slot, bool looked_at)
 }
 
 static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			   const struct counter_dispatch *dispatch, uint64_t kernel)
+			   struct publish_ids dispatch, uint64_t kernel)
 {
 	for (uint32_t i = 0; i < pass->metric_count; i++) {
 		const struct counter_metric *metric = pass->metrics[i];
@@ -313,14 +308,15 @@ static void publish_values(const struct counter_gpu *gpu, const struct counter_p
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish(counter_streams.values, RTL_SIGNAL, metric->uid, dispatch, &payload,
+		dispatch.uid = metric->uid;
+		publish_payload(counter_streams.values, RTL_SIGNAL, &dispatch, &payload,
 				sizeof(payload));
 	}
 }
 
 void sample_publish_ledger(struct counter_gpu *gpu)
 {
-	static const struct counter_dispatch none;
+	const struct publish_ids ids = {.uid = gpu->agent_uid};
 	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
 
 #define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
@@ -332,8 +328,8 @@ void sample_publish_ledger(struct counter_gpu *gpu)
 #undef READ
 	gpu->told_ns = rtl_clock_ns();
 	if (payload.dispatches)
-		counter_publish(counter_streams.values, RTL_DIAGNOSTICS, gpu->agent_uid, &none,
-				&payload, sizeof(payload));
+		publish_payload(counter_streams.values, RTL_DIAGNOSTICS, &ids, &payload,
+				sizeof(payload));
 }
 
 /* Once it is out, it touches nothing of the runtime's, and nothing of the queue. */
@@ -341,8 +337,9 @@ static void publish_counted(struct source *source, struct slot *slot)
 {
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
 	const struct counter_queue *queue = counter_queue_of(source);
-	const struct counter_dispatch dispatch = {queue->id.uid, sample->instance,
-						  sample->correlation};
+	const struct publish_ids dispatch = {.parent_uid = queue->id.uid,
+					     .instance = sample->instance,
+					     .correlation = sample->correlation};
 	const struct counter_pass *pass = sample->pass;
 	const uint64_t kernel = sample->kernel->uid;
 	struct counter_gpu *gpu = queue->gpu;
@@ -353,7 +350,7 @@ static void publish_counted(struct source *source, struct slot *slot)
 	}
 	add_to(&gpu->ledger.counted, 1);
 	turn_out();
-	publish_values(gpu, pass, &dispatch, kernel);
+	publish_values(gpu, pass, dispatch, kernel);
 	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
 		sample_publish_ledger(gpu);
@@ -486,3 +483,28 @@ void counter_queue_remove(struct counter_queue *queue)
 	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);
 	harvest_wake();
 }
+
+/* ---- the room's part in the runtime's beginning and end */
+
+static void register_streams(void)
+{
+	if (!counter_settings_read() && interceptor.config.strict)
+		_exit(2);
+	if (counter_settings.count)
+		counter_streams_register();
+}
+
+/* After the harvester's: what it has not published is given up by now. */
+static void stop(uint32_t timeout_ms)
+{
+	sampler_stop(timeout_ms);
+	turns_release_all();
+	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
+		sample_publish_ledger(gpu);
+}
+
+const struct hsa_part counter_part = {
+	.register_streams = register_streams,
+	.stop = stop,
+	.runtime_ends = turns_forget,
+};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of a GPU in intervals: see sampler.h. */
-#include "sampler.h"
+#include "sample.h"
 
 #include <pthread.h>
 #include <rtl/rtl.h>
@@ -9,15 +8,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"
 #include "settings.h"
 #include "slots.h"
-#include "stream.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u
@@ -132,7 +129,7 @@ static bool wait_for_start(const struct sampled *sampled)
 static bool begin(struct sampled *sampled)
 {
 	struct counter_gpu *gpu = sampled->gpu;
-	struct library_packet start = *library_count_start(gpu->passes[0].count);
+	struct library_packet start = gpu->passes[0].count->start;
 
 	sampled->before = malloc(gpu->output_bytes);
 	sampled->signal = slot_signal_make();
@@ -160,9 +157,8 @@ static void submit_reading(struct sampled *sampled)
 {
 	const struct counter_gpu *gpu = sampled->gpu;
 	const struct counter_pass *next = &gpu->passes[(sampled->pass + 1) % gpu->pass_count];
-	struct library_packet packets[3] = {*library_count_read(pass_of(sampled)->count),
-					    *library_count_stop(pass_of(sampled)->count),
-					    *library_count_start(next->count)};
+	struct library_packet packets[3] = {pass_of(sampled)->count->read,
+					    pass_of(sampled)->count->stop, next->count->start};
 
 	submit(sampled, packets, sampled->stops ? 2 : gpu->pass_count > 1 ? 3 : 1);
 	sampled->waiting = true;
@@ -172,8 +168,7 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 		    uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct counter_gpu *gpu = sampled->gpu;
-	const struct counter_dispatch reading = {.parent_uid = gpu->agent_uid,
-						 .instance = ++sampler.readings};
+	struct publish_ids reading = {.parent_uid = gpu->agent_uid, .instance = ++sampler.readings};
 
 	for (uint32_t i = 0; i < pass->metric_count; i++) {
 		const struct counter_metric *metric = pass->metrics[i];
@@ -188,7 +183,8 @@ static void publish(const struct sampled *sampled, const struct counter_pass *pa
 
 		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		counter_publish(counter_streams.values, RTL_SAMPLE, metric->uid, &reading, &payload,
+		reading.uid = metric->uid;
+		publish_payload(counter_streams.values, RTL_SAMPLE, &reading, &payload,
 				sizeof(payload));
 	}
 	values_publish_parts(gpu, pass, RTL_SAMPLE, &reading);
@@ -207,7 +203,7 @@ static bool are_wanted(void)
 /* What a pass has counted since its counters were started, or read before: NULL, or why it is not known. */
 static const char *take(struct sampled *sampled, const struct counter_pass *pass)
 {
-	const void *output = library_count_output(pass->count);
+	const void *output = pass->count->output;
 	const char *why = NULL;
 
 	if (!values_read(pass, output))
@@ -216,7 +212,7 @@ static const char *take(struct sampled *sampled, const struct counter_pass *pass
 		why = "counters of a GPU were reset by somebody else";
 	sampled->has_before = sampled->gpu->pass_count == 1;
 	if (sampled->has_before)
-		memcpy(sampled->before, output, library_count_bytes(pass->count));
+		memcpy(sampled->before, output, pass->count->bytes);
 	return why;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked for: see settings.h. */
 #include "settings.h"
 
 #include <demangle.h>
@@ -108,8 +107,7 @@ static bool read_kernels(void)
 	if (counter_settings.sample_ns) {
 		rtl_log(RTL_LEVEL_ERROR, "counters",
 			"RTL_COUNTERS_KERNELS chooses dispatches, and RTL_COUNTERS_SAMPLE counts "
-			"all "
-			"that a GPU does: set one of them; nothing is counted");
+			"all that a GPU does: set one of them; nothing is counted");
 		return false;
 	}
 	if (!pattern_compile(&kernels, text, why, sizeof(why))) {
@@ -129,8 +127,7 @@ bool counter_settings_read(void)
 	if (!list && setting("RTL_COUNTERS_SAMPLE")) {
 		rtl_log(RTL_LEVEL_ERROR, "counters",
 			"RTL_COUNTERS_SAMPLE is set, and RTL_COUNTERS names no counters: nothing "
-			"is "
-			"counted");
+			"is counted");
 		return false;
 	}
 	if (read || !list)

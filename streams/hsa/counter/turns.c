@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* One dispatch at a time has a GPU: see turns.h. */
 #include "turns.h"
 
 #include <pthread.h>
@@ -8,8 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
+#include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"

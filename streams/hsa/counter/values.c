@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* From memory to values: see plan.h. */
-#include "plan.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "events/events.h"
+#include "plan.h"
 
 /* Samples of a reading on their way to the inputs. */
 struct taking {
@@ -108,13 +108,15 @@ bool values_of(const struct counter_pass *pass, const struct counter_metric *met
 }
 
 void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct counter_dispatch *of)
+			  uint16_t type, const struct publish_ids *of)
 {
 	if (!rtl_enabled(counter_streams.samples, type))
 		return;
 	for (uint32_t i = 0; i < pass->input_count; i++) {
 		const struct counter_input *input = &pass->inputs[i];
+		struct publish_ids ids = *of;
 
+		ids.uid = input->uid;
 		for (uint32_t k = 0; k < input->sample_count; k++) {
 			const struct metric_sample *sample = &input->samples[k];
 			const struct rtl_hsa_counter_sample payload = {
@@ -129,8 +131,20 @@ void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pa
 				.pass = pass->number,
 			};
 
-			counter_publish(counter_streams.samples, type, input->uid, of, &payload,
+			publish_payload(counter_streams.samples, type, &ids, &payload,
 					sizeof(payload));
 		}
 	}
+}
+
+/* ---- events */
+
+struct counter_streams counter_streams = {.values = &rtl_stream_none, .samples = &rtl_stream_none};
+
+void counter_streams_register(void)
+{
+	(void)rtl_stream_register(&counter_stream_info, &counter_streams.values);
+	/* Somebody who takes all streams need not pay for this one. */
+	if (rtl_stream_asked(RTL_STREAM_HSA_COUNTER_DEBUG))
+		(void)rtl_stream_register(&counter_debug_stream_info, &counter_streams.samples);
 }

@@ -8,16 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
+#include "../../common/threads.h"
 #include "futex.h"
-#include "handler_thread.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "signal_watch.h"
 #include "source.h"
 #include "turn.h"
-#include "waits.h"
 
 /* Each poll may take the processor from the program or from what feeds its GPU. */
 #define POLL_MIN_NS 400000u

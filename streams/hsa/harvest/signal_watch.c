@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches and copies that carry a completion signal of the application: see signal_watch.h. */
 #include "signal_watch.h"
 
 #include <errno.h>
@@ -318,5 +317,5 @@ static hsa_status_t signal_destroy(hsa_signal_t signal)
 
 void signal_watch_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_SIGNAL_DESTROY), (void *)signal_destroy, NULL);
+	table_hook(root, ENTRY_hsa_signal_destroy, (void *)signal_destroy, NULL);
 }

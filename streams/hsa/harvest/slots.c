@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools of slots: see slots.h. */
 #include "slots.h"
 
 #include <stdlib.h>

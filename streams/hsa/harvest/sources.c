@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What a harvester harvests: see source.h. */
 #include "source.h"
 
 #include <rtl/rtl.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose turn it is: see turn.h. */
 #include "turn.h"
 
 #include <errno.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of the functions that wait for signals: see waits.h. */
-#include "waits.h"
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -132,14 +130,12 @@ static uint32_t wait_all(uint32_t count, hsa_signal_t *signals, hsa_signal_condi
 
 void waits_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_SIGNAL_LOAD_RELAXED), (void *)load_relaxed,
-		   &next.load_relaxed);
-	table_hook(table_core(root->core, CORE_SIGNAL_LOAD_SCACQUIRE), (void *)load_scacquire,
+	table_hook(root, ENTRY_hsa_signal_load_relaxed, (void *)load_relaxed, &next.load_relaxed);
+	table_hook(root, ENTRY_hsa_signal_load_scacquire, (void *)load_scacquire,
 		   &next.load_scacquire);
-	table_hook(table_core(root->core, CORE_SIGNAL_WAIT_RELAXED), (void *)wait_relaxed,
-		   &next.wait_relaxed);
-	table_hook(table_core(root->core, CORE_SIGNAL_WAIT_SCACQUIRE), (void *)wait_scacquire,
+	table_hook(root, ENTRY_hsa_signal_wait_relaxed, (void *)wait_relaxed, &next.wait_relaxed);
+	table_hook(root, ENTRY_hsa_signal_wait_scacquire, (void *)wait_scacquire,
 		   &next.wait_scacquire);
-	table_hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ANY), (void *)wait_any, &next.wait_any);
-	table_hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ALL), (void *)wait_all, &next.wait_all);
+	table_hook(root, ENTRY_hsa_amd_signal_wait_any, (void *)wait_any, &next.wait_any);
+	table_hook(root, ENTRY_hsa_amd_signal_wait_all, (void *)wait_all, &next.wait_all);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The GPUs of the process: see agents.h. */
 #include "agents.h"
 
 #include <inttypes.h>
@@ -8,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "interceptor.h"
 #include "publish.h"
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What a code object says of itself: see code_object.h. */
 #include "code_object.h"
 
 #include <elf.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See kernel_choice.h. */
-#include "kernel_choice.h"
+#include "kernels.h"
 
 #include <demangle.h>
 #include <pattern.h>

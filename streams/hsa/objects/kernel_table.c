@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Which kernel lies at which address: see kernel_table.h. */
 #include "kernel_table.h"
 
 #include <pthread.h>
@@ -7,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */

@@ -22,4 +22,26 @@ bool kernels_has_name(const char *symbol);
 /* The kernel of that symbol, whose address nobody knows; never NULL. Any thread. */
 const struct kernel *kernels_find_named(const char *symbol);
 
+/*
+ * Which kernels the user wants recorded, by their names as rtl shows them: readable, without ".kd".
+ *
+ * Settings, from the environment; each may have several regular expressions (POSIX, extended), one a
+ * line. A name fits where some part of it does.
+ *
+ *	RTL_KERNEL	dispatches of kernels whose name fits one of these (all)
+ *	RTL_EXCLUDE	but not of those whose name fits one of these (none)
+ *
+ * Threads: read once, before there are kernels; then any. No locks.
+ */
+
+/* Not all kernels are wanted. Set by kernel_choice_init, before there are dispatches. */
+extern bool kernel_choice_on;
+
+/* Reads the settings, the first time. What is wrong with one is said in a line, and then it chooses
+ * nothing; with RTL_STRICT=1 the process ends. */
+void kernel_choice_init(void);
+
+/* Whether dispatches of the kernel are left out. */
+bool kernel_choice_leaves_out(const char *symbol);
+
 #endif

@@ -1,15 +1,177 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that the application allocates and releases: see memory.h. */
 #include "memory.h"
 
+#include <hash.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
+#include "agents.h"
 #include "calls.h"
 #include "events/events.h"
 #include "interceptor.h"
+
+/* ---- the memory pools and regions of all agents, whose they are, and what kind of memory is in them. The first call does
+ * the work, what it leaves does not change. One lock. */
+
+#define MEMORY_POOLS_MAX 512
+
+struct memory_pool {
+	uint64_t handle;
+	uint64_t agent_uid; /* tracepoint; 0: none */
+	uint64_t segment;   /* string, e.g. "global coarse-grained" */
+	uint32_t node;      /* KFD node id of the agent */
+	uint32_t agent;     /* number of the agent, from 0, less than MEMORY_POOLS_MAX */
+	bool on_gpu;
+};
+
+static struct memory_pool pools[MEMORY_POOLS_MAX];
+static int pool_count; /* release after the pools are complete, acquire */
+static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(pools_lock, pools_lock);
+static bool pools_ready; /* the pools_lock's */
+
+struct owner {
+	uint32_t node, agent;
+	bool on_gpu;
+	uint64_t uid;
+	int *count;
+};
+
+/* Flags have the same values for pools and regions, but for the last. */
+static const char *segment_name(uint32_t segment, uint32_t flags)
+{
+	if (segment == HSA_AMD_SEGMENT_GROUP)
+		return "group";
+	if (segment == HSA_AMD_SEGMENT_PRIVATE)
+		return "private";
+	if (segment == HSA_AMD_SEGMENT_READONLY)
+		return "read-only";
+	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
+		return "global fine-grained, kernel arguments";
+	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED)
+		return "global fine-grained";
+	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED)
+		return "global coarse-grained";
+	return flags & 8 ? "global fine-grained, extended scope" : "global";
+}
+
+static void add_to_pools(uint64_t handle, const struct owner *owner, uint32_t segment,
+			 uint32_t flags)
+{
+	for (int i = 0; i < *owner->count; i++) {
+		if (pools[i].handle == handle)
+			return;
+	}
+	if (*owner->count == MEMORY_POOLS_MAX)
+		return;
+	pools[(*owner->count)++] = (struct memory_pool){
+		.handle = handle,
+		.agent_uid = owner->uid,
+		.segment = interceptor_string(segment_name(segment, flags)),
+		.node = owner->node,
+		.agent = owner->agent,
+		.on_gpu = owner->on_gpu,
+	};
+}
+
+static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	uint32_t segment = 0, flags = 0;
+
+	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+						   &segment);
+	if (segment == HSA_AMD_SEGMENT_GLOBAL)
+		(void)interceptor.hsa.memory_pool_get_info(
+			pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
+	add_to_pools(pool.handle, data, segment, flags);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t add_region(hsa_region_t region, void *data)
+{
+	uint32_t segment = 0, flags = 0;
+
+	(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_SEGMENT, &segment);
+	if (segment == HSA_REGION_SEGMENT_GLOBAL)
+		(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_GLOBAL_FLAGS, &flags);
+	add_to_pools(region.handle, data, segment, flags);
+	return HSA_STATUS_SUCCESS;
+}
+
+static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
+{
+	const struct agent *gpu = agents_find(agent);
+	char name[65] = "";
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "agent", .name = name, .hash = node};
+	uint64_t uid = 0;
+
+	if (gpu)
+		return gpu->uid;
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
+	if (*name)
+		(void)rtl_tracepoint_register(&desc, &uid);
+	return uid;
+}
+
+static hsa_status_t add_agent(hsa_agent_t agent, void *data)
+{
+	int *count = data;
+	/* Agents without pools have no number of their own, and need none. */
+	struct owner owner = {.count = count, .agent = *count ? pools[*count - 1].agent + 1 : 0};
+	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+	(void)interceptor.hsa.agent_get_info(
+		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.node);
+	owner.on_gpu = type == HSA_DEVICE_TYPE_GPU;
+	owner.uid = agent_tracepoint(agent, owner.node);
+	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
+	if (interceptor.hsa.iterate_regions && interceptor.hsa.region_get_info)
+		(void)interceptor.hsa.iterate_regions(agent, add_region, &owner);
+	return HSA_STATUS_SUCCESS;
+}
+
+static void find_pools(void)
+{
+	int count = 0;
+
+	agents_init();
+	pthread_mutex_lock(&pools_lock);
+	if (!pools_ready) {
+		(void)interceptor.hsa.iterate_agents(add_agent, &count);
+		/* Pairs with the acquire in memory_pools_find. */
+		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
+		pools_ready = true;
+	}
+	pthread_mutex_unlock(&pools_lock);
+}
+
+/* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
+static int memory_pools_find(uint64_t handle)
+{
+	int count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+
+	if (!count) {
+		find_pools();
+		count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+	}
+	for (int i = 0; i < count; i++) {
+		if (pools[i].handle == handle)
+			return i;
+	}
+	return -1;
+}
+
+static const struct memory_pool *memory_pools_get(int number)
+{
+	return &pools[number];
+}
+
+/* ---- */
 
 /* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
  * by kind where there is none. */
@@ -19,10 +181,59 @@
 static struct {
 	struct rtl_stream *stream;
 	pthread_mutex_t lock;
-	struct memory_table table; /* the lock's */
-	uint64_t in_use[PLACES];   /* the lock's: bytes */
+	struct hash table;       /* the lock's: of struct memory_entry, by key */
+	uint64_t in_use[PLACES]; /* the lock's: bytes */
 } memory = {.stream = &rtl_stream_none, .lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(memory, memory.lock);
+
+/* ---- what is allocated, so that a release knows what it gives back; under the lock */
+
+/* Entries at most, 96 MiB. */
+#define ENTRIES_MOST (1u << 20)
+
+static bool is_used(const void *entry)
+{
+	return ((const struct memory_entry *)entry)->key;
+}
+
+static uint64_t hash_of(const void *entry)
+{
+	return hash_number(((const struct memory_entry *)entry)->key);
+}
+
+static bool is_same(const void *entry, const void *key)
+{
+	return ((const struct memory_entry *)entry)->key == *(const uint64_t *)key;
+}
+
+static const struct hash_kind kind_of_table = {
+	.bytes = sizeof(struct memory_entry),
+	.initial = 256,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
+
+/* Valid until the table changes; NULL: there is none. */
+static struct memory_entry *find(uint64_t key)
+{
+	return hash_find(&memory.table, &kind_of_table, hash_number(key), &key);
+}
+
+/* Adds an entry, or replaces the one with its key. False: there is no room for it. */
+static bool put(const struct memory_entry *entry)
+{
+	struct memory_entry *place = find(entry->key);
+
+	if (!place && memory.table.count < ENTRIES_MOST)
+		place = hash_add(&memory.table, &kind_of_table, hash_number(entry->key),
+				 &entry->key);
+	if (place)
+		*place = *entry;
+	return place;
+}
+
+/* ---- events */
 
 /* Addresses of different kinds are different things. */
 static uint64_t key_of(uint32_t kind, uint64_t address)
@@ -112,7 +323,7 @@ static void allocate(struct memory_operation *op, uint64_t pool, uint64_t bytes)
 /* The lock's. Returns what to count as missed, or NULL. */
 static const char *add(const struct memory_entry *entry, uint32_t kind)
 {
-	struct memory_entry *old = memory_table_find(&memory.table, entry->key);
+	struct memory_entry *old = find(entry->key);
 	const char *missed = NULL;
 
 	if (old && kind == RTL_HSA_MEM_LOCKED) { /* once more */
@@ -123,7 +334,7 @@ static const char *add(const struct memory_entry *entry, uint32_t kind)
 		*total(old->place) -= old->bytes;
 		missed = "release of memory that was allocated again";
 	}
-	if (!memory_table_add(&memory.table, entry))
+	if (!put(entry))
 		return "allocation without room to remember its size";
 	*total(entry->place) += entry->bytes;
 	return missed;
@@ -153,13 +364,13 @@ static void release(struct memory_operation *op, uint64_t address)
 	op->begin_type = RTL_MEM_RELEASE_BEGIN;
 	op->entry.place = PLACE_KINDS + kind;
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, key_of(kind, address));
+	entry = find(key_of(kind, address));
 	if (entry) {
 		op->remembered = true;
 		op->entry = *entry;
 		if (--entry->holders == 0) {
 			*total(entry->place) -= entry->bytes;
-			memory_table_remove(&memory.table, entry);
+			hash_take_out(&memory.table, &kind_of_table, entry);
 		}
 	}
 	op->mem.in_use_bytes = *total(op->entry.place);
@@ -178,10 +389,10 @@ static void take_back(struct memory_operation *op)
 	struct memory_entry *entry;
 
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, op->entry.key);
+	entry = find(op->entry.key);
 	if (entry)
 		entry->holders++;
-	else if (memory_table_add(&memory.table, &op->entry))
+	else if (put(&op->entry))
 		*total(op->entry.place) += op->entry.bytes;
 	op->mem.in_use_bytes = *total(op->entry.place);
 	pthread_mutex_unlock(&memory.lock);
@@ -201,7 +412,7 @@ static void retained(uint32_t kind, uint64_t address)
 	struct memory_entry *entry;
 
 	pthread_mutex_lock(&memory.lock);
-	entry = memory_table_find(&memory.table, key_of(kind, address));
+	entry = find(key_of(kind, address));
 	if (entry)
 		entry->holders++;
 	pthread_mutex_unlock(&memory.lock);

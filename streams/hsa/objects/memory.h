@@ -15,9 +15,18 @@
 
 #include <rtl/events.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "memory_table.h"
+/* What is allocated. */
+struct memory_entry {
+	uint64_t key; /* never 0 */
+	uint64_t bytes;
+	uint64_t pool;
+	uint32_t place;
+	uint32_t holders; /* releases until it is gone */
+	uint64_t allocated_ns;
+};
 
 enum memory_does {
 	MEMORY_ALLOCATES,
@@ -73,23 +82,5 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 /* Registers the stream if the mode, or RTL_STREAMS, asks for memory. */
 void memory_register(void);
 bool memory_is_registered(void);
-
-/* ---- memory_pools.c: the memory pools and regions of all agents, whose they are, and what kind of memory is in them.
- * Any thread; the first call does the work, what it leaves does not change. One lock. */
-
-#define MEMORY_POOLS_MAX 512
-
-struct memory_pool {
-	uint64_t handle;
-	uint64_t agent_uid; /* tracepoint; 0: none */
-	uint64_t segment;   /* string, e.g. "global coarse-grained" */
-	uint32_t node;      /* KFD node id of the agent */
-	uint32_t agent;     /* number of the agent, from 0, less than MEMORY_POOLS_MAX */
-	bool on_gpu;
-};
-
-/* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
-int memory_pools_find(uint64_t handle);
-const struct memory_pool *memory_pools_get(int number);
 
 #endif

@@ -8,7 +8,6 @@
  * no lock. Publishing may wait for room in a ring, on every thread but the runtime's own; no lock
  * is held then.
  */
-#include "kernel_choice.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"

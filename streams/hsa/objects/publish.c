@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of rtl.hsa and rtl.hsa.copy: see publish.h. */
 #include "publish.h"
 
 #include <rtl/events.h>
+#include <string.h>
 
 #include "agents.h"
-#include "handler_thread.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 
@@ -39,36 +38,27 @@ static inline struct rtl_record *reserve(struct rtl_stream *stream, uint16_t typ
 						       : rtl_reserve(stream, type, size);
 }
 
-void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
+void publish_payload(struct rtl_stream *stream, uint16_t type, const struct publish_ids *ids,
+		     const void *payload, uint32_t size)
 {
-	struct rtl_record *record;
+	struct rtl_record *record =
+		rtl_enabled(stream, type) ? rtl_reserve(stream, type, size) : NULL;
 
-	if (!rtl_enabled(interceptor.stream, RTL_METADATA))
-		return;
-	record = rtl_reserve(interceptor.stream, RTL_METADATA, sizeof(struct rtl_hsa_metadata));
 	if (!record)
 		return;
-	record->uid = uid;
-	record->parent_uid = parent_uid;
-	*(struct rtl_hsa_metadata *)rtl_record_payload(record) = *payload;
+	record->uid = ids->uid;
+	record->parent_uid = ids->parent_uid;
+	record->instance = ids->instance;
+	record->correlation = ids->correlation;
+	memcpy(rtl_record_payload(record), payload, size);
 	rtl_commit(record);
 }
 
-void publish_queue(uint16_t type, const struct work_queue *queue,
-		   const struct rtl_hsa_queue *payload)
+void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
 {
-	struct rtl_record *record;
-
-	if (!rtl_enabled(interceptor.stream, type))
-		return;
-	record = rtl_reserve(interceptor.stream, type, sizeof(*payload));
-	if (!record)
-		return;
-	record->uid = queue->uid;
-	record->parent_uid = queue->agent_uid;
-	record->instance = queue->number;
-	*(struct rtl_hsa_queue *)rtl_record_payload(record) = *payload;
-	rtl_commit(record);
+	publish_payload(interceptor.stream, RTL_METADATA,
+			&(struct publish_ids){.uid = uid, .parent_uid = parent_uid}, payload,
+			sizeof(*payload));
 }
 
 static inline void fill_record(struct rtl_record *record, const struct work_queue *queue,

@@ -16,7 +16,6 @@
 
 struct kernel;
 struct rtl_hsa_metadata;
-struct rtl_hsa_queue;
 
 /* The queue that work has gone through. */
 struct work_queue {
@@ -31,7 +30,7 @@ struct work_scope {
 	uint64_t correlation;
 	uint64_t scope;
 	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/call_context.h */
+	uint64_t call_ticks; /* see common/shared.h */
 	uint64_t hip_stream;
 	uint64_t range;
 };
@@ -96,11 +95,17 @@ static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t
 	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));
 }
 
+/* What an event is about, and goes together with. */
+struct publish_ids {
+	uint64_t uid, parent_uid, instance, correlation;
+};
+
+/* An event of a stream, if somebody wants it. The payload is that of its type. */
+void publish_payload(struct rtl_stream *stream, uint16_t type, const struct publish_ids *ids,
+		     const void *payload, uint32_t size);
+
 /* A GPU, a code object or a kernel has become known, or has gone. */
 void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload);
-
-void publish_queue(uint16_t type, const struct work_queue *queue,
-		   const struct rtl_hsa_queue *payload);
 
 /* `type` is the begin's or the end's. scope NULL: none. */
 void publish_dispatch(uint16_t type, const struct work_queue *queue,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See callers.h. */
 #include "callers.h"
 
 #include <rtl/publish.h>

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* See graphs.h. */
-#include "graphs.h"
+#include "profiler.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "report.h"
 
 /* Executables that are known at a time. */

@@ -11,10 +11,8 @@
 #include <rtl/stream.h>
 #include <string.h>
 
-#include "../../common/call_context.h"
-#include "graphs.h"
+#include "../../common/shared.h"
 #include "interceptor.h"
-#include "notes.h"
 #include "profiler.h"
 #include "report.h"
 #include "reported.h"

@@ -13,12 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/paused.h"
+#include "../../common/shared.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 #include "kernels.h"
-#include "notes.h"
 #include "profiler.h"
 #include "reported.h"
 #include "system_clock.h"

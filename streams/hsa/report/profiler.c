@@ -3,7 +3,7 @@
  * HIP's own profiler: see report.h and records.h. The thread `rtl-hip` looks at the records; nothing is
  * registered with HIP, which would tell later and could not be taken back.
  *
- * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports.h) first
+ * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports, common/shared.h) first
  *   has HIP initialise itself, then enables, and checks the record of a call of ours.
  * - Links. When a call that submits work has returned, its thread looks for the call's record, and notes
  *   what it was within, and how much work there is to come (launches.c).
@@ -29,9 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../common/fork_lock.h"
-#include "../../common/own_thread.h"
-#include "../../common/reports.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "../../hip/preload.h"
 #include "../../hip/real.h"
 #include "agents.h"
@@ -222,8 +221,7 @@ static void at_exit(int status, void *user)
 		return;
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"source: HIP's profiler does not end, as work of the GPU does not: the process "
-		"ends without "
-		"HIP's own end");
+		"ends without HIP's own end");
 	reported_stop(interceptor.config.exit_timeout_ms);
 	reported_abandon("not finished at exit", "not finished at exit");
 	fflush(NULL);
@@ -381,9 +379,8 @@ const struct report_way report_profiler = {
 	.name = "through its own profiler",
 	.find = find,
 	/* Of releases with this layout; which it is HIP tells only when it is up. */
-	.doubt = "releases of HIP with a profiler have known faults "
-		 "with graphs (kernels that are missing, times of "
-		 "others)",
+	.doubt = "releases of HIP with a profiler have known faults with graphs (kernels that are "
+		 "missing, times of others)",
 	.start = start,
 	.stop = stop,
 	.lost = "GPU work that HIP did not report",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See report.h. */
 #include "report.h"
 
 #include <rtl/rtl.h>
@@ -54,8 +53,7 @@ void report_refuse(const char *why)
 		return;
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
 		"source: runtime is given up, GPU work is not traced from here on: %s; use the "
-		"source "
-		"queue",
+		"source queue",
 		why);
 	rtl_stream_count_missed(interceptor.stream, "HIP does not report its work as it should", 1);
 }
@@ -111,8 +109,7 @@ static bool accept(void)
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
 		"source: runtime cannot be had, GPU work is not traced: %s; use the source queue, "
-		"or "
-		"auto",
+		"or auto",
 		why);
 	return false;
 }

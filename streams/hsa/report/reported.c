@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See reported.h. */
 #include "reported.h"
 
 #include <errno.h>
@@ -8,11 +7,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "../../common/call_context.h"
-#include "../../common/fork_lock.h"
-#include "../../common/outside.h"
-#include "../../common/own_thread.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "../../hip/preload.h"
 #include "agents.h"
 #include "interceptor.h"

@@ -26,8 +26,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../common/call_context.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
 #include "agents.h"
 #include "callers.h"
 #include "interceptor.h"
@@ -200,50 +199,41 @@ static const char *find(void)
 		       : NULL;
 }
 
+/* Whether it is one of the names in a text, each of which stands between blanks. */
+static bool is_among(const char *names, const char *name)
+{
+	const size_t length = strlen(name);
+	const char *at = names;
+
+	while (length && (at = strstr(at + 1, name)))
+		if (at[-1] == ' ' && at[length] == ' ')
+			return true;
+	return false;
+}
+
 static enum layout layout_of(const char *name)
 {
 	static const struct {
-		const char *name;
 		enum layout layout;
+		const char *names;
 	} known[] = {
-		{"hipMemcpy2D", LAYOUT_COPY_PITCHED},
-		{"hipMemcpy2DAsync", LAYOUT_COPY_PITCHED},
-		{"hipMemcpyPeer", LAYOUT_COPY_PITCHED},
-		{"hipMemcpyPeerAsync", LAYOUT_COPY_PITCHED},
-		{"hipMemcpy", LAYOUT_COPY},
-		{"hipMemcpyAsync", LAYOUT_COPY},
-		{"hipMemcpyWithStream", LAYOUT_COPY},
-		{"hipMemcpyDtoD", LAYOUT_COPY},
-		{"hipMemcpyDtoDAsync", LAYOUT_COPY},
-		{"hipMemcpyDtoH", LAYOUT_COPY},
-		{"hipMemcpyDtoHAsync", LAYOUT_COPY},
-		{"hipMemcpyHtoD", LAYOUT_COPY},
-		{"hipMemcpyHtoDAsync", LAYOUT_COPY},
-		{"hipMemset", LAYOUT_FILL},
-		{"hipMemsetAsync", LAYOUT_FILL},
-		{"hipMemsetD8", LAYOUT_FILL},
-		{"hipMemsetD8Async", LAYOUT_FILL},
-		{"hipMemsetD16", LAYOUT_FILL},
-		{"hipMemsetD16Async", LAYOUT_FILL},
-		{"hipMemsetD32", LAYOUT_FILL},
-		{"hipMemsetD32Async", LAYOUT_FILL},
-		{"hipLaunchKernel", LAYOUT_LAUNCH},
-		{"hipExtLaunchKernel", LAYOUT_LAUNCH},
-		{"hipLaunchCooperativeKernel", LAYOUT_LAUNCH},
-		{"hipModuleLaunchKernel", LAYOUT_LAUNCH},
-		{"hipStreamDestroy", LAYOUT_DESTROYS_STREAM},
-		{"hipGraphExecDestroy", LAYOUT_DESTROYS},
-		{"hipModuleUnload", LAYOUT_DESTROYS},
-		{"hipDeviceReset", LAYOUT_DESTROYS},
-		{"hipCtxDestroy", LAYOUT_DESTROYS},
-		{"hipDevicePrimaryCtxReset", LAYOUT_DESTROYS},
-		{"hipModuleLaunchCooperativeKernel", LAYOUT_LAUNCH},
-		{"hipExtModuleLaunchKernel", LAYOUT_LAUNCH_ITEMS},
-		{"hipHccModuleLaunchKernel", LAYOUT_LAUNCH_ITEMS},
+		{LAYOUT_COPY,
+		 " hipMemcpy hipMemcpyAsync hipMemcpyWithStream hipMemcpyDtoD hipMemcpyDtoDAsync "
+		 "hipMemcpyDtoH hipMemcpyDtoHAsync hipMemcpyHtoD hipMemcpyHtoDAsync "},
+		{LAYOUT_COPY_PITCHED,
+		 " hipMemcpy2D hipMemcpy2DAsync hipMemcpyPeer hipMemcpyPeerAsync "},
+		{LAYOUT_FILL, " hipMemset hipMemsetAsync hipMemsetD8 hipMemsetD8Async hipMemsetD16 "
+			      "hipMemsetD16Async hipMemsetD32 hipMemsetD32Async "},
+		{LAYOUT_LAUNCH, " hipLaunchKernel hipExtLaunchKernel hipLaunchCooperativeKernel "
+				"hipModuleLaunchKernel hipModuleLaunchCooperativeKernel "},
+		{LAYOUT_LAUNCH_ITEMS, " hipExtModuleLaunchKernel hipHccModuleLaunchKernel "},
+		{LAYOUT_DESTROYS_STREAM, " hipStreamDestroy "},
+		{LAYOUT_DESTROYS, " hipGraphExecDestroy hipModuleUnload hipDeviceReset "
+				  "hipCtxDestroy hipDevicePrimaryCtxReset "},
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (!strcmp(known[i].name, name))
+		if (is_among(known[i].names, name))
 			return known[i].layout;
 	if (tracer.graphs_crash &&
 	    (!strncmp(name, "hipGraph", 8) || !strncmp(name, "hipStreamBeginCapture", 21)))

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the HSA interceptor share: see interceptor.h. */
 #include "interceptor.h"
 
 #include <inttypes.h>
@@ -30,14 +29,38 @@ static bool take(void **entry, void *function)
 	return entry && *entry;
 }
 
-#define MAY(table, entry, type, member)                                                            \
-	(void)take(table_##table(root->table, entry), &interceptor.hsa.member);
-#define MUST(table, entry, type, member)                                                           \
-	if (!take(table_##table(root->table, entry), &interceptor.hsa.member))                     \
+#define MAY(function, type, member)                                                                \
+	(void)take(table_entry(root, ENTRY_##function), &interceptor.hsa.member);
+#define MUST(function, type, member)                                                               \
+	if (!take(table_entry(root, ENTRY_##function), &interceptor.hsa.member))                   \
 		return #member;
 
 const char *interceptor_take_functions(struct root_table *root)
 {
 	HSA_FUNCTIONS(MUST, MAY)
 	return NULL;
+}
+
+/* ---- the runtime's own thread */
+
+uint32_t handler_thread;
+
+static bool found(hsa_signal_value_t value, void *data)
+{
+	(void)value;
+	__atomic_store_n(&handler_thread, rtl_thread_id(), __ATOMIC_RELAXED);
+	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
+	return false;
+}
+
+/* A signal whose condition holds already calls its handler at once. */
+void handler_thread_find(void)
+{
+	hsa_signal_t signal;
+
+	if (interceptor.hsa.signal_create(0, 0, NULL, &signal))
+		return;
+	if (interceptor.hsa.signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, found,
+						 (void *)(uintptr_t)signal.handle))
+		interceptor.hsa.signal_destroy(signal);
 }

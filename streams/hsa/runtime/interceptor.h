@@ -15,6 +15,7 @@
 #include <hsa/hsa_ext_amd.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config.h"
 #include "table.h"
@@ -73,62 +74,60 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 /* The runtime's functions as they were when OnLoad was called: another tool's, if one was first. MUST or
  * MAY be there: (the table, the entry, its type, the member). */
 #define HSA_FUNCTIONS(MUST, MAY)                                                                   \
-	MUST(core, CORE_SYSTEM_GET_INFO, hsa_system_get_info, system_get_info)                     \
-	MUST(core, CORE_ITERATE_AGENTS, hsa_iterate_agents, iterate_agents)                        \
-	MUST(core, CORE_AGENT_GET_INFO, hsa_agent_get_info, agent_get_info)                        \
-	MUST(core, CORE_QUEUE_CREATE, hsa_queue_create, queue_create)                              \
-	MUST(core, CORE_QUEUE_DESTROY, hsa_queue_destroy, queue_destroy)                           \
-	MUST(core, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, hsa_queue_add_write_index_scacq_screl,  \
+	MUST(hsa_system_get_info, hsa_system_get_info, system_get_info)                            \
+	MUST(hsa_iterate_agents, hsa_iterate_agents, iterate_agents)                               \
+	MUST(hsa_agent_get_info, hsa_agent_get_info, agent_get_info)                               \
+	MUST(hsa_queue_create, hsa_queue_create, queue_create)                                     \
+	MUST(hsa_queue_destroy, hsa_queue_destroy, queue_destroy)                                  \
+	MUST(hsa_queue_add_write_index_scacq_screl, hsa_queue_add_write_index_scacq_screl,         \
 	     queue_add_write_index)                                                                \
-	MUST(core, CORE_QUEUE_LOAD_READ_INDEX_SCACQUIRE, hsa_queue_load_read_index_scacquire,      \
+	MUST(hsa_queue_load_read_index_scacquire, hsa_queue_load_read_index_scacquire,             \
 	     queue_load_read_index)                                                                \
-	MUST(core, CORE_SIGNAL_CREATE, hsa_signal_create, signal_create)                           \
-	MUST(core, CORE_SIGNAL_DESTROY, hsa_signal_destroy, signal_destroy)                        \
-	MUST(core, CORE_SIGNAL_STORE_SCRELEASE, hsa_signal_store_screlease, signal_store)          \
-	MUST(core, CORE_SIGNAL_SUBTRACT_SCRELEASE, hsa_signal_subtract_screlease, signal_subtract) \
-	MUST(core, CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE, hsa_system_get_major_extension_table,    \
+	MUST(hsa_signal_create, hsa_signal_create, signal_create)                                  \
+	MUST(hsa_signal_destroy, hsa_signal_destroy, signal_destroy)                               \
+	MUST(hsa_signal_store_screlease, hsa_signal_store_screlease, signal_store)                 \
+	MUST(hsa_signal_subtract_screlease, hsa_signal_subtract_screlease, signal_subtract)        \
+	MUST(hsa_system_get_major_extension_table, hsa_system_get_major_extension_table,           \
 	     get_major_extension_table)                                                            \
-	MUST(core, CORE_EXECUTABLE_LOAD_CODE_OBJECT, hsa_executable_load_code_object,              \
-	     load_code_object)                                                                     \
-	MUST(core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT, hsa_executable_load_agent_code_object,  \
+	MUST(hsa_executable_load_code_object, hsa_executable_load_code_object, load_code_object)   \
+	MUST(hsa_executable_load_agent_code_object, hsa_executable_load_agent_code_object,         \
 	     load_agent_code_object)                                                               \
-	MUST(core, CORE_EXECUTABLE_FREEZE, hsa_executable_freeze, executable_freeze)               \
-	MUST(core, CORE_EXECUTABLE_DESTROY, hsa_executable_destroy, executable_destroy)            \
-	MUST(core, CORE_EXECUTABLE_SYMBOL_GET_INFO, hsa_executable_symbol_get_info,                \
-	     symbol_get_info)                                                                      \
-	MUST(core, CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS, hsa_executable_iterate_agent_symbols,    \
+	MUST(hsa_executable_freeze, hsa_executable_freeze, executable_freeze)                      \
+	MUST(hsa_executable_destroy, hsa_executable_destroy, executable_destroy)                   \
+	MUST(hsa_executable_symbol_get_info, hsa_executable_symbol_get_info, symbol_get_info)      \
+	MUST(hsa_executable_iterate_agent_symbols, hsa_executable_iterate_agent_symbols,           \
 	     iterate_agent_symbols)                                                                \
-	MUST(amd, AMD_AGENT_ITERATE_MEMORY_POOLS, hsa_amd_agent_iterate_memory_pools,              \
+	MUST(hsa_amd_agent_iterate_memory_pools, hsa_amd_agent_iterate_memory_pools,               \
 	     iterate_memory_pools)                                                                 \
-	MUST(amd, AMD_MEMORY_POOL_GET_INFO, hsa_amd_memory_pool_get_info, memory_pool_get_info)    \
-	MUST(amd, AMD_PROFILING_SET_PROFILER_ENABLED, hsa_amd_profiling_set_profiler_enabled,      \
+	MUST(hsa_amd_memory_pool_get_info, hsa_amd_memory_pool_get_info, memory_pool_get_info)     \
+	MUST(hsa_amd_profiling_set_profiler_enabled, hsa_amd_profiling_set_profiler_enabled,       \
 	     set_profiler_enabled)                                                                 \
-	MUST(amd, AMD_PROFILING_CONVERT_TICK, hsa_amd_profiling_convert_tick_to_system_domain,     \
-	     convert_tick)                                                                         \
-	MUST(amd, AMD_SIGNAL_CREATE, hsa_amd_signal_create, amd_signal_create)                     \
-	MUST(amd, AMD_SIGNAL_ASYNC_HANDLER, hsa_amd_signal_async_handler, signal_async_handler)    \
-	MUST(amd, AMD_QUEUE_INTERCEPT_CREATE, intercept_create_fn, intercept_create)               \
-	MUST(amd, AMD_QUEUE_INTERCEPT_REGISTER, intercept_register_fn, intercept_register)         \
-	MAY(amd, AMD_QUEUE_SET_PRIORITY, hsa_amd_queue_set_priority, queue_set_priority)           \
-	MAY(amd, AMD_QUEUE_CU_SET_MASK, hsa_amd_queue_cu_set_mask, queue_cu_set_mask)              \
-	MAY(amd, AMD_QUEUE_CREATE, queue_create_described_fn, queue_create_described)              \
-	MAY(amd, AMD_COUNTED_QUEUE_ACQUIRE, counted_queue_acquire_fn, counted_queue_acquire)       \
-	MAY(amd, AMD_MEMORY_ASYNC_COPY, hsa_amd_memory_async_copy, async_copy)                     \
-	MAY(amd, AMD_MEMORY_ASYNC_COPY_RECT, hsa_amd_memory_async_copy_rect, async_copy_rect)      \
-	MAY(amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine_fn, async_copy_on_engine)   \
-	MAY(amd, AMD_MEMORY_ASYNC_BATCH_COPY, async_batch_copy_fn, async_batch_copy)               \
-	MAY(core, CORE_AGENT_ITERATE_REGIONS, hsa_agent_iterate_regions, iterate_regions)          \
-	MAY(core, CORE_REGION_GET_INFO, hsa_region_get_info, region_get_info)                      \
-	MAY(core, CORE_MEMORY_COPY, hsa_memory_copy, memory_copy)                                  \
-	MAY(amd, AMD_MEMORY_FILL, hsa_amd_memory_fill, memory_fill)                                \
-	MAY(amd, AMD_POINTER_INFO, hsa_amd_pointer_info, pointer_info)                             \
-	MAY(amd, AMD_PROFILING_ASYNC_COPY_ENABLE, hsa_amd_profiling_async_copy_enable,             \
+	MUST(hsa_amd_profiling_convert_tick_to_system_domain,                                      \
+	     hsa_amd_profiling_convert_tick_to_system_domain, convert_tick)                        \
+	MUST(hsa_amd_signal_create, hsa_amd_signal_create, amd_signal_create)                      \
+	MUST(hsa_amd_signal_async_handler, hsa_amd_signal_async_handler, signal_async_handler)     \
+	MUST(hsa_amd_queue_intercept_create, intercept_create_fn, intercept_create)                \
+	MUST(hsa_amd_queue_intercept_register, intercept_register_fn, intercept_register)          \
+	MAY(hsa_amd_queue_set_priority, hsa_amd_queue_set_priority, queue_set_priority)            \
+	MAY(hsa_amd_queue_cu_set_mask, hsa_amd_queue_cu_set_mask, queue_cu_set_mask)               \
+	MAY(hsa_amd_queue_create, queue_create_described_fn, queue_create_described)               \
+	MAY(hsa_amd_counted_queue_acquire, counted_queue_acquire_fn, counted_queue_acquire)        \
+	MAY(hsa_amd_memory_async_copy, hsa_amd_memory_async_copy, async_copy)                      \
+	MAY(hsa_amd_memory_async_copy_rect, hsa_amd_memory_async_copy_rect, async_copy_rect)       \
+	MAY(hsa_amd_memory_async_copy_on_engine, async_copy_on_engine_fn, async_copy_on_engine)    \
+	MAY(hsa_amd_memory_async_batch_copy, async_batch_copy_fn, async_batch_copy)                \
+	MAY(hsa_agent_iterate_regions, hsa_agent_iterate_regions, iterate_regions)                 \
+	MAY(hsa_region_get_info, hsa_region_get_info, region_get_info)                             \
+	MAY(hsa_memory_copy, hsa_memory_copy, memory_copy)                                         \
+	MAY(hsa_amd_memory_fill, hsa_amd_memory_fill, memory_fill)                                 \
+	MAY(hsa_amd_pointer_info, hsa_amd_pointer_info, pointer_info)                              \
+	MAY(hsa_amd_profiling_async_copy_enable, hsa_amd_profiling_async_copy_enable,              \
 	    async_copy_enable)                                                                     \
-	MAY(amd, AMD_MEMORY_POOL_ALLOCATE, hsa_amd_memory_pool_allocate, memory_pool_allocate)     \
-	MAY(amd, AMD_MEMORY_POOL_FREE, hsa_amd_memory_pool_free, memory_pool_free)                 \
-	MAY(amd, AMD_AGENTS_ALLOW_ACCESS, hsa_amd_agents_allow_access, agents_allow_access)
+	MAY(hsa_amd_memory_pool_allocate, hsa_amd_memory_pool_allocate, memory_pool_allocate)      \
+	MAY(hsa_amd_memory_pool_free, hsa_amd_memory_pool_free, memory_pool_free)                  \
+	MAY(hsa_amd_agents_allow_access, hsa_amd_agents_allow_access, agents_allow_access)
 
-#define HSA_MEMBER(table, entry, type, member) __typeof__(type) *member;
+#define HSA_MEMBER(function, type, member) __typeof__(type) *member;
 struct hsa_functions {
 	HSA_FUNCTIONS(HSA_MEMBER, HSA_MEMBER)
 };
@@ -168,5 +167,29 @@ void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
  * Returns NULL, or the name of one that must be there and is not.
  */
 const char *interceptor_take_functions(struct root_table *root);
+
+/*
+ * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of
+ * ours waits on it.
+ *
+ * Threads: any; handler_thread_find once for each runtime, on a thread of ours.
+ */
+
+/* Its id, 0 if not known. Relaxed: a fact by itself. */
+extern uint32_t handler_thread;
+
+static inline uint32_t handler_thread_id(void)
+{
+	return __atomic_load_n(&handler_thread, __ATOMIC_RELAXED);
+}
+
+/* Whether the calling thread is it, as far as known. */
+static inline bool handler_thread_is_this(void)
+{
+	return handler_thread_id() == rtl_thread_id();
+}
+
+/* Finds out which it is. It is known some time later. */
+void handler_thread_find(void);
 
 #endif

@@ -16,7 +16,7 @@
  *
  * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and
  * the one at whose hands the process ends. What hsa_init leaves here is read by all threads and
- * does not change until hsa_shut_down, but for the state. No locks, except registration.c's.
+ * does not change until hsa_shut_down, but for the state. No locks, except the loader's.
  */
 #ifndef STREAMS_HSA_PARTS_H
 #define STREAMS_HSA_PARTS_H
@@ -49,12 +49,5 @@ extern const struct hsa_part objects_part, harvest_part, counter_part, submit_pa
 
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
-
-/* onload.c: hooks the tables, which OnLoad or librocprofiler-register has handed over, unless they are hooked or nobody
- * listens. Returns whether it has. In hsa_init, under the runtime's own lock. */
-bool onload_take(struct root_table *root);
-
-/* In hsa_shut_down: the runtime is about to end. One that begins after it is not traced. */
-void onload_leave(void);
 
 #endif

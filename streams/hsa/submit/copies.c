@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/call_context.h"
-#include "../../common/fork_lock.h"
-#include "../../common/outside.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "agents.h"
 #include "harvest.h"
 #include "interceptor.h"

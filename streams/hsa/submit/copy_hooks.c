@@ -195,13 +195,13 @@ static hsa_status_t async_copy_enable(bool enable)
 
 void copies_hook(struct root_table *root)
 {
-	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), (void *)async_copy, NULL);
-	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
-		   (void *)async_copy_on_engine, NULL);
-	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT), (void *)async_copy_rect, NULL);
-	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY), (void *)copy_batch, NULL);
-	table_hook(table_core(root->core, CORE_MEMORY_COPY), (void *)memory_copy, NULL);
-	table_hook(table_amd(root->amd, AMD_MEMORY_FILL), (void *)memory_fill, NULL);
-	table_hook(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE), (void *)async_copy_enable,
+	table_hook(root, ENTRY_hsa_amd_memory_async_copy, (void *)async_copy, NULL);
+	table_hook(root, ENTRY_hsa_amd_memory_async_copy_on_engine, (void *)async_copy_on_engine,
+		   NULL);
+	table_hook(root, ENTRY_hsa_amd_memory_async_copy_rect, (void *)async_copy_rect, NULL);
+	table_hook(root, ENTRY_hsa_amd_memory_async_batch_copy, (void *)copy_batch, NULL);
+	table_hook(root, ENTRY_hsa_memory_copy, (void *)memory_copy, NULL);
+	table_hook(root, ENTRY_hsa_amd_memory_fill, (void *)memory_fill, NULL);
+	table_hook(root, ENTRY_hsa_amd_profiling_async_copy_enable, (void *)async_copy_enable,
 		   NULL);
 }

@@ -15,15 +15,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/call_context.h"
-#include "../../common/outside.h"
-#include "../../common/paused.h"
+#include "../../common/shared.h"
 #include "aql.h"
 #include "counter.h"
-#include "handler_thread.h"
 #include "harvest.h"
-#include "kernel_choice.h"
-#include "packets.h"
+#include "interceptor.h"
+#include "kernels.h"
 #include "queue.h"
 #include "room.h"
 #include "signal_watch.h"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets of queues as slots: see packets.h. */
-#include "packets.h"
 
 #include <rtl/events.h>
 

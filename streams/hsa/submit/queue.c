@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: see queue.h. */
 #include "queue.h"
 
 #include <pthread.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/fork_lock.h"
+#include "../../common/threads.h"
 #include "counter.h"
 #include "harvest.h"
 #include "publish.h"
@@ -111,14 +110,18 @@ static const struct source_kind queue_kind = {
 
 static void publish(uint16_t type, const struct queue *queue)
 {
-	publish_queue(type, &queue->id,
-		      &(struct rtl_hsa_queue){
-			      .address = (uint64_t)(uintptr_t)queue->hsa,
-			      .gpu = queue->id.node,
-			      .queue = queue->id.number,
-			      .packets = queue->packets,
-			      .type = queue->type,
-		      });
+	const struct publish_ids ids = {.uid = queue->id.uid,
+					.parent_uid = queue->id.agent_uid,
+					.instance = queue->id.number};
+	const struct rtl_hsa_queue payload = {
+		.address = (uint64_t)(uintptr_t)queue->hsa,
+		.gpu = queue->id.node,
+		.queue = queue->id.number,
+		.packets = queue->packets,
+		.type = queue->type,
+	};
+
+	publish_payload(interceptor.stream, type, &ids, &payload, sizeof(payload));
 }
 
 static void describe(struct queue *queue)
@@ -452,15 +455,12 @@ static void free_queue(struct source *source)
 
 void queue_hook(struct root_table *root)
 {
-	table_hook(table_core(root->core, CORE_QUEUE_CREATE), (void *)create, NULL);
-	table_hook(table_core(root->core, CORE_QUEUE_DESTROY), (void *)queue_destroy, NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_CREATE), (void *)queue_create_described, NULL);
-	table_hook(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE), (void *)queue_acquire_counted,
+	table_hook(root, ENTRY_hsa_queue_create, (void *)create, NULL);
+	table_hook(root, ENTRY_hsa_queue_destroy, (void *)queue_destroy, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_create, (void *)queue_create_described, NULL);
+	table_hook(root, ENTRY_hsa_amd_counted_queue_acquire, (void *)queue_acquire_counted, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_intercept_create, (void *)intercept_create, NULL);
+	table_hook(root, ENTRY_hsa_amd_queue_intercept_register, (void *)intercept_register, NULL);
+	table_hook(root, ENTRY_hsa_amd_profiling_set_profiler_enabled, (void *)set_profiler_enabled,
 		   NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE), (void *)intercept_create,
-		   NULL);
-	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER), (void *)intercept_register,
-		   NULL);
-	table_hook(table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED),
-		   (void *)set_profiler_enabled, NULL);
 }

@@ -16,10 +16,11 @@
 #include <stdint.h>
 
 #include "agents.h"
-#include "gpu_clock.h"
 #include "interceptor.h"
-#include "packets.h"
+#include "publish.h"
+#include "slots.h"
 #include "source.h"
+#include "system_clock.h"
 
 /* How many dispatches are remembered to tell how far the GPU has got. */
 #define QUEUE_MARKS 32
@@ -138,5 +139,37 @@ void queue_found_unseen(hsa_queue_t *queue, const char *why);
 
 /* Whether packets of that queue go through the interceptor, and there are more of them than that. */
 bool queue_is_intercepted(const hsa_queue_t *queue, uint32_t packets);
+
+/*
+ * Packets of queues as slots: dispatches, barriers, and packets that are no events.
+ *
+ * Threads: what stands in a slot is written by the queue's submitting thread before it is
+ * submitted; the functions of the kinds are called by who makes a pass.
+ */
+
+/* Three cache lines; the third is touched within a scope only. */
+struct packet_slot {
+	struct slot slot;
+	union {
+		struct packet packet;
+		struct dispatch dispatch;
+		struct barrier barrier;
+	};
+	struct work_scope scope; /* if slot.in_scope */
+};
+_Static_assert(offsetof(struct packet_slot, scope) == 128, "two lines that each dispatch needs");
+_Static_assert(sizeof(struct packet_slot) == 192, "whole lines");
+
+extern const struct slot_kinds dispatch_kinds;
+extern const struct slot_kinds barrier_kinds;
+
+/* Submitting thread, inside the queue's lock. */
+void packets_publish_begin(const struct queue *queue, const struct packet_slot *slot);
+
+/* Of a slot that a queue has submitted. */
+static inline struct packet_slot *packet_slot_of(struct slot *slot)
+{
+	return (struct packet_slot *)slot;
+}
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Room in the GPU's ring of a queue: see room.h. */
 #include "room.h"
 
-#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "signal_watch.h"

@@ -14,7 +14,6 @@
 #include "copies.h"
 #include "interceptor.h"
 #include "parts.h"
-#include "pending.h"
 #include "queue.h"
 #include "submitters.h"
 

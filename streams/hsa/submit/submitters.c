@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* See submitters.h. */
 #include "submitters.h"
 
 #include <pthread.h>
 #include <rtl/rtl.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <sys/mman.h>
+#include <time.h>
 
-#include "../../common/call_context.h"
-#include "../../common/fork_lock.h"
-#include "pending.h"
+#include "../../common/shared.h"
+#include "../../common/threads.h"
+#include "interceptor.h"
+#include "queue.h"
 
 /* Queues that can be noted at a time, more than a GPU has; the others' packets go by who rings. */
 #define QUEUES_MAX 256u
@@ -35,7 +38,7 @@ static struct {
 
 __thread uint32_t submitter_tid;
 
-static inline bool scope_now(struct work_scope *within)
+bool submitter_scope(struct work_scope *within)
 {
 	struct rtl_scope scope;
 
@@ -55,15 +58,10 @@ static inline bool scope_now(struct work_scope *within)
 	return true;
 }
 
-bool submitter_scope(struct work_scope *within)
-{
-	return scope_now(within);
-}
-
 void submitter_fill(struct submitter *submitter)
 {
 	submitter->tid = rtl_thread_id();
-	submitter->in_scope = scope_now(&submitter->scope);
+	submitter->in_scope = submitter_scope(&submitter->scope);
 }
 
 static inline unsigned home(const hsa_queue_t *queue)
@@ -123,7 +121,7 @@ static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t c
 	if (__builtin_expect(!submitter_tid, 0))
 		submitter_tid = rtl_thread_id();
 	submitter.tid = submitter_tid;
-	submitter.in_scope = scope_now(&submitter.scope);
+	submitter.in_scope = submitter_scope(&submitter.scope);
 	if (__builtin_expect(count == 1, 1)) {
 		write_note(&notes[first & mask], first, &submitter);
 		return first;
@@ -144,20 +142,20 @@ ADD_WRITE_INDEX(scacquire)
 ADD_WRITE_INDEX(relaxed)
 ADD_WRITE_INDEX(screlease)
 
-static bool hook(struct root_table *root, enum core_entry number, add_write_index_fn *ours,
+static bool hook(struct root_table *root, enum table_function function, add_write_index_fn *ours,
 		 add_write_index_fn **theirs)
 {
-	return table_hook(table_core(root->core, number), (void *)ours, theirs);
+	return table_hook(root, function, (void *)ours, theirs);
 }
 
 void submitters_hook(struct root_table *root, bool notes)
 {
 	const bool hooked =
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, scacq_screl,
+		hook(root, ENTRY_hsa_queue_add_write_index_scacq_screl, scacq_screl,
 		     &next.scacq_screl) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE, scacquire, &next.scacquire) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_RELAXED, relaxed, &next.relaxed) &&
-		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, screlease, &next.screlease);
+		hook(root, ENTRY_hsa_queue_add_write_index_scacquire, scacquire, &next.scacquire) &&
+		hook(root, ENTRY_hsa_queue_add_write_index_relaxed, relaxed, &next.relaxed) &&
+		hook(root, ENTRY_hsa_queue_add_write_index_screlease, screlease, &next.screlease);
 	noting = hooked && notes;
 }
 
@@ -215,4 +213,72 @@ void submitters_free(struct submitter_note *notes, uint32_t packets)
 {
 	if (notes)
 		munmap(notes, notes_size(packets));
+}
+
+/* ---- packets whose places are taken */
+
+#define WAIT_NS 1000000000u
+
+bool pending_is_bounded;
+
+/*
+ * Where somebody has waited in vain: the queue, and what it had processed. Nobody waits there again
+ * until it has gone on. Relaxed: a hint, and a wait more or less is no harm.
+ */
+static struct {
+	const hsa_queue_t *queue;
+	uint64_t read;
+} stuck;
+
+void pending_init(struct root_table *root)
+{
+	pending_is_bounded = table_entry(root, ENTRY_hsa_amd_ais_file_read) != NULL;
+}
+
+static bool is_stuck(const hsa_queue_t *queue, uint64_t read)
+{
+	return __atomic_load_n(&stuck.queue, __ATOMIC_RELAXED) == queue &&
+	       __atomic_load_n(&stuck.read, __ATOMIC_RELAXED) == read;
+}
+
+static void give_up(const hsa_queue_t *queue, uint64_t read)
+{
+	static bool said;
+
+	__atomic_store_n(&stuck.queue, queue, __ATOMIC_RELAXED);
+	__atomic_store_n(&stuck.read, read, __ATOMIC_RELAXED);
+	if (!__atomic_test_and_set(&said, __ATOMIC_RELAXED))
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"a queue has taken no packet for a second, with %u places taken in it: "
+			"this runtime may crash when more than %u become valid at once",
+			PENDING_MOST, PENDING_BUFFER);
+}
+
+/* A yield first: mostly a thread that is about to fill its place lacks the processor. */
+static void pause_for(unsigned round)
+{
+	if (round < 16)
+		sched_yield();
+	else
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+__attribute__((cold, noinline)) void pending_wait(const hsa_queue_t *queue, uint64_t count)
+{
+	const uint64_t begin = rtl_clock_ns();
+	uint64_t read, pending;
+
+	if (!queue_is_intercepted(queue, PENDING_BUFFER))
+		return;
+	for (unsigned round = 0;; round++) {
+		pending = pending_count(queue, &read);
+		if (!pending || pending + count <= PENDING_MOST || is_stuck(queue, read))
+			return;
+		if (rtl_clock_ns() - begin >= WAIT_NS)
+			break;
+		interceptor.hsa.signal_store(queue->doorbell_signal,
+					     (hsa_signal_value_t)(read + pending - 1));
+		pause_for(round);
+	}
+	give_up(queue, read);
 }

@@ -68,6 +68,9 @@ hsa_status_t hsa_newer_queue_create(hsa_agent_t agent, struct queue_descriptor *
 	return function(agent, descriptors, count);
 }
 
+/* Entries of the last release with the old layout, and the first that was put further. */
+enum { AMD_ENTRIES_5_5 = 51, AMD_FIRST_MOVED = 16 };
+
 /* Where an entry of the old table is in the new one. */
 static size_t place_of(const struct function_table *amd, size_t entry)
 {
@@ -91,7 +94,7 @@ bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const ch
 		abort();
 	}
 	*(void **)&load = dlsym(tool, "OnLoad");
-	*(void **)&queue_create = *table_core(root->core, CORE_QUEUE_CREATE);
+	*(void **)&queue_create = *table_entry(root, ENTRY_hsa_queue_create);
 	newer.table.version = amd->version;
 	newer.table.version.size = sizeof(newer.bytes);
 	for (size_t i = 0; i < entries; i++)

@@ -122,14 +122,16 @@ static hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_typ
 __attribute__((visibility("default"))) bool OnLoad(struct root_table *root, uint64_t version,
 						   uint64_t failed, const char *const *names);
 
-static struct function_table *core, *amd;
+static struct root_table *tables;
 static __typeof__(hsa_iterate_agents) *iterate_agents;
 
 static void hook(void)
 {
-	*(void **)&set_profiler_enabled = *table_amd(amd, AMD_PROFILING_SET_PROFILER_ENABLED);
-	*(void **)&intercept_register = *table_amd(amd, AMD_QUEUE_INTERCEPT_REGISTER);
-	*table_core(core, CORE_QUEUE_CREATE) = (void *)queue_create;
+	*(void **)&set_profiler_enabled =
+		*table_entry(tables, ENTRY_hsa_amd_profiling_set_profiler_enabled);
+	*(void **)&intercept_register =
+		*table_entry(tables, ENTRY_hsa_amd_queue_intercept_register);
+	*table_entry(tables, ENTRY_hsa_queue_create) = (void *)queue_create;
 }
 
 static hsa_status_t hook_and_iterate(hsa_status_t (*callback)(hsa_agent_t agent, void *data),
@@ -144,18 +146,17 @@ bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const ch
 	(void)version;
 	(void)failed;
 	(void)names;
-	core = root->core;
-	amd = root->amd;
-	*(void **)&signal_create = *table_core(core, CORE_SIGNAL_CREATE);
-	*(void **)&signal_destroy = *table_core(core, CORE_SIGNAL_DESTROY);
-	*(void **)&signal_subtract = *table_core(core, CORE_SIGNAL_SUBTRACT_SCRELEASE);
-	*(void **)&signal_async_handler = *table_amd(amd, AMD_SIGNAL_ASYNC_HANDLER);
-	*(void **)&intercept_create = *table_amd(amd, AMD_QUEUE_INTERCEPT_CREATE);
+	tables = root;
+	*(void **)&signal_create = *table_entry(tables, ENTRY_hsa_signal_create);
+	*(void **)&signal_destroy = *table_entry(tables, ENTRY_hsa_signal_destroy);
+	*(void **)&signal_subtract = *table_entry(tables, ENTRY_hsa_signal_subtract_screlease);
+	*(void **)&signal_async_handler = *table_entry(tables, ENTRY_hsa_amd_signal_async_handler);
+	*(void **)&intercept_create = *table_entry(tables, ENTRY_hsa_amd_queue_intercept_create);
 	if (!getenv("HSA_PROFILER_LATE")) {
 		hook();
 		return true;
 	}
-	*(void **)&iterate_agents = *table_core(core, CORE_ITERATE_AGENTS);
-	*table_core(core, CORE_ITERATE_AGENTS) = (void *)hook_and_iterate;
+	*(void **)&iterate_agents = *table_entry(tables, ENTRY_hsa_iterate_agents);
+	*table_entry(tables, ENTRY_hsa_iterate_agents) = (void *)hook_and_iterate;
 	return true;
 }

@@ -28,7 +28,7 @@ static hsa_status_t stuck(hsa_agent_t agent, uint64_t agent_tick, uint64_t *syst
 
 bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const char *const *names)
 {
-	void **entry = table_amd(root->amd, AMD_PROFILING_CONVERT_TICK);
+	void **entry = table_entry(root, ENTRY_hsa_amd_profiling_convert_tick_to_system_domain);
 
 	(void)version;
 	(void)failed;

@@ -14,9 +14,9 @@
 
 #include <rtl/rtl.h>
 
+#include "folder.h"
 #include "own_sub.h"
 #include "ring.h"
-#include "session_page.h"
 #include "spool.h"
 #include "unit.h"
 

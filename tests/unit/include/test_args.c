@@ -6,8 +6,8 @@
 
 #include <rtl/args.h>
 
+#include "stream_info.h"
 #include "unit.h"
-#include "values.h"
 
 /* What the members of the struct below are. */
 static const char description[] =

@@ -6,7 +6,7 @@
 #include "fake_host.h"
 
 #include "events/events.h"
-#include "values.h"
+#include "stream_info.h"
 
 #include <search.h>
 #include <stdio.h>

@@ -116,12 +116,12 @@ static void expect(bool condition, const char *what, const char *name)
 	failures++;
 }
 
-static uint32_t number_of(const char *function)
+static table_function number_of(const char *function)
 {
-	for (uint32_t i = 0; i < call_function_count; i++)
+	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++)
 		if (!strcmp(call_functions[i].name, function))
-			return i;
-	return UINT32_MAX;
+			return static_cast<table_function>(i);
+	return TABLE_FUNCTIONS;
 }
 
 /* A table of that many entries. */
@@ -134,7 +134,7 @@ struct fake {
 
 	size_t slot_of(const char *function)
 	{
-		void **entry = calls_entry(table, number_of(function));
+		void **entry = table_place(table, number_of(function));
 
 		return entry ? static_cast<size_t>(entry - table->entries) : SIZE_MAX;
 	}
@@ -189,11 +189,11 @@ static void check_others()
 	for (const auto &k : known)
 		expect(fake(k.entries).slot_of(k.function) == k.slot,
 		       "not where that release has it", k.function);
-	for (uint32_t i = 0; i < call_function_count; i++) {
+	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
 		fake none(0);
 
-		expect(!calls_entry(none.table, i), "found in an empty table",
-		       call_functions[i].name);
+		expect(!table_place(none.table, static_cast<table_function>(i)),
+		       "found in an empty table", call_functions[i].name);
 	}
 }
 

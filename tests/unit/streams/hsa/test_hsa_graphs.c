@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How much a graph launches: nodes are counted when it is instantiated. */
-#include "graphs.h"
+#include "profiler.h"
 
 #include <string.h>
 

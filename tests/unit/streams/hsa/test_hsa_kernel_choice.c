@@ -7,7 +7,7 @@
 
 #include <rtl/publish.h>
 
-#include "../../streams/hsa/objects/kernel_choice.h"
+#include "../../streams/hsa/objects/kernels.h"
 #include "unit.h"
 
 static char line[512];

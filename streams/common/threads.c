@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks of the interceptors, and forks: see fork_lock.h. */
-#include "fork_lock.h"
+#include "threads.h"
 
 #include <stdint.h>
 

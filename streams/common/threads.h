@@ -9,10 +9,11 @@
  *
  * Threads: the child's only one. Locks that are members of something on the heap do not go here.
  */
-#ifndef STREAMS_COMMON_FORK_LOCK_H
-#define STREAMS_COMMON_FORK_LOCK_H
+#ifndef STREAMS_COMMON_THREADS_H
+#define STREAMS_COMMON_THREADS_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
 
 struct fork_lock {
@@ -27,5 +28,26 @@ struct fork_lock {
 	static const struct fork_lock *const fork_lock_in_section_##id                             \
 		__attribute__((used, section("rtl_fork_locks"))) = &fork_lock_of_##id
 #define FORK_LOCK(id, lock) FORK_LOCKS(id, lock, 1, 0)
+
+/* ---- a thread of an interceptor's own, until the end of the process */
+
+/* Starts one, detached, with all signals blocked: handlers of the application run on its own threads. 0, or
+ * why there is none (errno's numbers). */
+static inline int own_thread_start(void *(*run)(void *), void *data)
+{
+	sigset_t all, old;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, run, data);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
 
 #endif
