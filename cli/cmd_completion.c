@@ -31,7 +31,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_completion = {
 	.name = "completion",
 	.operands = "SHELL",
-	.purpose = "Prints what bash or zsh needs to complete rtl's words",
+	.purpose = "Prints the completion script for bash or zsh",
 	.details = "An installed rtl has it where these shells look.",
 	.operands_most = 1,
 	.excess = "one shell at a time",

@@ -98,9 +98,6 @@ extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd
 	cmd_list_counters, cmd_list_streams, cmd_list_subscribers, cmd_new_subscriber,
 	cmd_completion, cmd_doctor, cmd_selftest, cmd_check_subscriber;
 
-/** All of them, in the order of the help; NULL behind the last. */
-extern const struct cli_command *const cli_commands[];
-
 /**
  * Reads a command's arguments into a struct of its own, as its options and operands say.
  * @param into  the struct; what was not given stays as it is

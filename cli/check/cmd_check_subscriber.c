@@ -58,7 +58,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_check_subscriber = {
 	.name = "check-subscriber",
 	.operands = "NAME[?key=value&...]",
-	.purpose = "Leads a subscriber through its life, and says what it does wrong",
+	.purpose = "Runs a subscriber through its life and reports its mistakes",
 	.details = "Synthetic streams are published, recorded and replayed, in processes of their\n"
 		   "own. Exit status 0: nothing is wrong; 1: something is, a line each.",
 	CLI_OPTIONS(options),

@@ -239,7 +239,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.operands = "[-- COMMAND [ARGUMENT]...]",
-	.purpose = "Says what of tracing will not work here, and what to do",
+	.purpose = "Finds what would stop tracing here, and says how to fix it",
 	.details =
 		"Looks at the runtimes, what loads from where, permissions, limits and the clock.\n"
 		"COMMAND is run, to see what rtl sees of it; its standard output goes to standard\n"

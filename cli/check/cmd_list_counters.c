@@ -286,7 +286,7 @@ static const struct cli_option options[] = {
 const struct cli_command cmd_list_counters = {
 	.name = "list-counters",
 	.operands = "[NAME]...",
-	.purpose = "Shows the hardware counters and metrics of each GPU",
+	.purpose = "Lists the hardware counters and metrics of each GPU",
 	.details = "NAME may have wildcards, such as 'TCC*'. Without any: all of them.\n"
 		   "What cannot be had is listed with the reason.",
 	CLI_OPTIONS(options),

@@ -123,7 +123,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_list_subscribers = {
 	.name = "list-subscribers",
 	.operands = "",
-	.purpose = "Shows the subscribers that can be used, and their settings",
+	.purpose = "Lists the subscribers and their settings",
 	.details = "Looked for in the working directory, in the folders of RTL_PLUGIN_PATH, and\n"
 		   "where rtl is installed.",
 	CLI_OPTIONS(options),

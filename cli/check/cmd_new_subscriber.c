@@ -70,7 +70,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_new_subscriber = {
 	.name = "new-subscriber",
 	.operands = "NAME",
-	.purpose = "Begins a subscriber of your own: source, CMake, a test",
+	.purpose = "Makes a project for your own subscriber: source, CMake, a test",
 	.details = "Makes the folder NAME in the working directory; it builds against the rtl that "
 		   "is\n"
 		   "installed.",

@@ -215,7 +215,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_selftest = {
 	.name = "selftest",
 	.operands = "",
-	.purpose = "Tests rtl on the GPU here, and prints a report to send in",
+	.purpose = "Tests rtl on the GPU here and prints a report to send in",
 	.details =
 		"Runs small programs alone and traced, and compares what is recorded with their "
 		"own\n"

@@ -134,8 +134,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_convert = {
 	.name = "convert",
 	.operands = "TRACE...",
-	.purpose = "Writes a trace in another format: for Perfetto, TraceLens, HTA, ROCm 7, "
-		   "spreadsheets",
+	.purpose = "Writes a trace for Perfetto, TraceLens, HTA, ROCm 7's tools, spreadsheets",
 	.details = "Traces are databases that rtl wrote. An older file of that kind is replaced; "
 		   "another\none is not.",
 	CLI_OPTIONS(options),

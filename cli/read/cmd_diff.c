@@ -135,7 +135,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_diff = {
 	.name = "diff",
 	.operands = "BEFORE... [--] AFTER...",
-	.purpose = "Shows what got slower or faster from one trace to another",
+	.purpose = "Shows what got slower or faster between runs",
 	.details = "All are SQLite databases that rtl or RPD wrote. With several runs of each side "
 		   "it\n"
 		   "tells what differs between them by more than runs do.",

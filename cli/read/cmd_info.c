@@ -281,7 +281,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_info = {
 	.name = "info",
 	.operands = "FILE|FOLDER",
-	.purpose = "Shows processes, streams and the ledger of a trace",
+	.purpose = "Shows the processes, streams and losses of a trace",
 	.details = "FILE is a trace. FOLDER is what processes record into: a collector's, also of\n"
 		   "one that runs, a recording, or one process's spool. Nothing in it changes.",
 	CLI_OPTIONS(options),

@@ -322,7 +322,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_list_streams = {
 	.name = "list-streams",
 	.operands = "[PATH]... [-- COMMAND...]",
-	.purpose = "Shows the streams, their trace-point types and fields",
+	.purpose = "Lists the streams, their trace-point types and fields",
 	.details = "PATH is a library that describes its streams, a trace, or the folder of a\n"
 		   "recording. COMMAND is run to see which streams it registers; nothing is\n"
 		   "recorded, and its standard output goes to standard error.\n"

@@ -341,7 +341,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_merge = {
 	.name = "merge",
 	.operands = "TRACE...",
-	.purpose = "Makes one trace of several: processes, ranks, hosts",
+	.purpose = "Joins traces: processes, ranks, hosts",
 	.details = "Traces are SQLite databases that rtl or RPD wrote.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, SIZE_MAX, NULL),

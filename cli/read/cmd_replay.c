@@ -127,7 +127,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_replay = {
 	.name = "replay",
 	.operands = "TRACE",
-	.purpose = "Gives what was recorded to subscribers",
+	.purpose = "Sends the events of a trace to subscribers",
 	.details =
 		"TRACE is a recording, the folder of a collector that died, one process's spool,\n"
 		"or what a source plugin reads. Nothing in it changes.",

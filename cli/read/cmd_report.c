@@ -361,7 +361,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_report = {
 	.name = "report",
 	.operands = "FILE",
-	.purpose = "Makes of a trace a page for a browser: a timeline, tables, gaps",
+	.purpose = "Writes one HTML page: timeline, tables, idle gaps",
 	.details =
 		"FILE is an SQLite database that rtl or RPD wrote, or the folder of a recording.\n"
 		"The page is one file, which needs no network.",

@@ -107,7 +107,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_summary = {
 	.name = "summary",
 	.operands = "FILE",
-	.purpose = "Shows where the time went in a trace",
+	.purpose = "Shows where the time went and why the GPU was idle",
 	.details = "FILE is an SQLite database that rtl or RPD wrote.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 1,

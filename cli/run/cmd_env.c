@@ -116,7 +116,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_env = {
 	.name = "env",
 	.operands = "",
-	.purpose = "Prints what a shell must export to trace programs",
+	.purpose = "Prints the variables to export where rtl cannot start the program",
 	.details = "Use it as: eval \"$(rtl env)\"\n"
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
 	CLI_OPTIONS(options),

@@ -122,7 +122,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_record = {
 	.name = "record",
 	.operands = "[--] COMMAND [ARGUMENT]...",
-	.purpose = "Runs a command and keeps what it publishes, for rtl replay",
+	.purpose = "Runs a command and keeps its raw events, at the least cost",
 	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
 	LAUNCH_OPERANDS,

@@ -254,7 +254,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_recover = {
 	.name = "recover",
 	.operands = "[FOLDER]...",
-	.purpose = "Completes the output of a collector or process that died",
+	.purpose = "Completes the output after rtl or the program died",
 	.details = "Without FOLDER: lists those that there are, the newest first.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, folders, SIZE_MAX, NULL),

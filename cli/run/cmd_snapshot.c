@@ -366,7 +366,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_snapshot = {
 	.name = "snapshot",
 	.operands = "[SESSION]",
-	.purpose = "Writes what a running `rtl trace --last` keeps just now",
+	.purpose = "Writes what a running `rtl trace --last` holds now",
 	.details = RUNNING_DETAILS,
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, operands, 1, "one session at a time"),

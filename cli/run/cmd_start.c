@@ -38,7 +38,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_start = {
 	.name = "start",
 	.operands = "[SESSION]",
-	.purpose = "Lets a running `rtl trace` record",
+	.purpose = "Resumes recording in a running `rtl trace`",
 	.details = RUNNING_DETAILS,
 	.operands_most = 1,
 	.excess = "one session at a time",
@@ -48,7 +48,7 @@ const struct cli_command cmd_start = {
 const struct cli_command cmd_stop = {
 	.name = "stop",
 	.operands = "[SESSION]",
-	.purpose = "Lets a running `rtl trace` record nothing for now",
+	.purpose = "Pauses recording in a running `rtl trace`",
 	.details = RUNNING_DETAILS,
 	.operands_most = 1,
 	.excess = "one session at a time",

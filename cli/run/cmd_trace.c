@@ -189,7 +189,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_trace = {
 	.name = "trace",
 	.operands = "[--] COMMAND [ARGUMENT]...",
-	.purpose = "Runs a command and records what it does on the GPU",
+	.purpose = "Runs a command, records what it does on the GPU, shows where the time went",
 	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
 	LAUNCH_OPERANDS,

@@ -40,8 +40,7 @@ def option_section(text):
 def main():
     faults = []
     text = output("--help")
-    verbs = re.findall(r"^  ([a-z][a-z-]+) ", text.split("Commands:")[1].split("Options:")[0],
-                       flags=re.M)
+    verbs = re.findall(r"^  ([a-z][a-z-]+) ", text.split("Options:")[0], flags=re.M) + ["completion"]
     faults += [f"rtl.1 does not name rtl-{v}" for v in verbs if f"rtl-{v} (1)" not in page("rtl.1")]
     faults += check("rtl.1", options_of(option_section(page("rtl.1"))) ,
                     options_of(text.split("Options:")[1].split("`rtl")[0]))

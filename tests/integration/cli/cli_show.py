@@ -199,12 +199,19 @@ class Lists(Case):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
                          {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "replay",
-                          "recover", "env", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber", "completion"})
+                          "recover", "env", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertTrue(done.stdout.startswith(f"usage: rtl {verb} "), done.stdout)
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 90)
+        for words, verb in (("list streams", "list-streams"), ("list counters", "list-counters"),
+                            ("list subscribers", "list-subscribers"), ("plugin new", "new-subscriber"),
+                            ("plugin check", "check-subscriber")):
+            self.assertEqual(self.rtl(*words.split(), "--help").stdout, self.rtl(verb, "--help").stdout)
+            self.assertEqual(self.rtl("help", *words.split()).stdout, self.rtl(verb, "--help").stdout)
+        self.assertIn("list: say what: streams, counters or subscribers", self.rtl("list").stderr)
+        self.assertIn("plugin: say what to do: new or check", self.rtl("plugin", "make").stderr)
         self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
 
 
