@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "child.h"
 #include "cli.h"
@@ -47,6 +48,25 @@ static char *format_line(const char *format, va_list args)
 	escaped = escape(text);
 	free(text);
 	return escaped;
+}
+
+void *cli_need(void *memory)
+{
+	if (!memory)
+		_exit(cli_failed("out of memory"));
+	return memory;
+}
+
+char *cli_format(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return cli_need(text);
 }
 
 void cli_line(const char *format, ...)
@@ -100,10 +120,8 @@ char *cli_quote(const char *text)
 	char *word, *at;
 
 	if (*text && !text[strspn(text, plain)])
-		return strdup(text);
-	at = word = malloc(4 * strlen(text) + 3);
-	if (!word)
-		return NULL;
+		return cli_need(strdup(text));
+	at = word = cli_need(malloc(4 * strlen(text) + 3));
 	*at++ = '\'';
 	for (; *text; text++)
 		at = *text == '\'' ? stpcpy(at, "'\\''") : (*at = *text, at + 1);

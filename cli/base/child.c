@@ -137,12 +137,12 @@ static bool is_replaced(const struct session_variable *variables, size_t count, 
 
 static void environment_free(char **environment, size_t count)
 {
-	for (size_t i = 0; environment && i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		free(environment[i]);
 	free(environment);
 }
 
-/* The variables, then what else our own environment has, which is not copied. NULL: out of memory. */
+/* The variables, then what else our own environment has, which is not copied. */
 static char **environment_with(const struct session_variable *variables, size_t count)
 {
 	size_t size = 0, n = 0;
@@ -150,14 +150,10 @@ static char **environment_with(const struct session_variable *variables, size_t 
 
 	while (environ && environ[size])
 		size++;
-	made = calloc(count + size + 1, sizeof(*made));
-	for (; made && n < count; n++) {
-		if (asprintf(&made[n], "%s=%s", variables[n].name, variables[n].value) >= 0)
-			continue;
-		environment_free(made, n);
-		return NULL;
-	}
-	for (size_t i = 0; made && i < size; i++) {
+	made = cli_need(calloc(count + size + 1, sizeof(*made)));
+	for (; n < count; n++)
+		made[n] = cli_format("%s=%s", variables[n].name, variables[n].value);
+	for (size_t i = 0; i < size; i++) {
 		if (!is_replaced(variables, count, environ[i]))
 			made[n++] = environ[i];
 	}
@@ -438,8 +434,6 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	sigset_t all, handled;
 	int error;
 
-	if (!pad.environment)
-		return ENOMEM;
 	sigfillset(&all);
 	fill_handled(&handled);
 	sigprocmask(SIG_BLOCK, &all, &pad.mask);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Exit statuses; a traced command's own is passed on instead. */
 enum cli_status {
@@ -134,8 +135,22 @@ static inline const char *cli_text(const char *text)
 	return text ? text : "";
 }
 
-/** A text as a word of a command line that the user may copy; to be freed, NULL: out of memory. */
+/** Of a path, what stands behind the last slash. */
+static inline const char *cli_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/** A text as a word of a command line that the user may copy; to be freed. */
 char *cli_quote(const char *text);
+
+/** What an allocation has returned, if that is not NULL: without memory rtl ends, after a line. What a program
+ *  has recorded stays in its spool. */
+void *cli_need(void *memory);
+/** A text, to be freed; as cli_need. */
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A number in decimal, at most UINT32_MAX. */
 bool cli_number(const char *text, unsigned *number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See crash.h. */
-#include "crash.h"
+/* See child.h. */
+#include "child.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -3,21 +3,14 @@
 #include "database.h"
 
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
-#include "database_sql.h"
 #include "output_writer.h"
-
-static int out_of_memory(void)
-{
-	cli_error("out of memory");
-	return -1;
-}
+#include "sqlite_open.h"
 
 int database_fail(const struct database *database)
 {
@@ -36,7 +29,7 @@ int database_fail(const struct database *database)
 	return -1;
 }
 
-sqlite3_stmt *database_prepare(const struct database *database, const char *sql)
+static sqlite3_stmt *prepare(const struct database *database, const char *sql)
 {
 	sqlite3_stmt *statement;
 
@@ -51,9 +44,9 @@ sqlite3_stmt *database_prepare(const struct database *database, const char *sql)
 
 int database_has_table(const struct database *database, const char *name)
 {
-	sqlite3_stmt *statement = database_prepare(
-		database, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') "
-			  "AND name = ?");
+	sqlite3_stmt *statement =
+		prepare(database, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') "
+				  "AND name = ?");
 	int rc, found = -1;
 
 	if (!statement)
@@ -70,7 +63,7 @@ int database_has_table(const struct database *database, const char *name)
 
 static bool has_any_table(const struct database *database)
 {
-	sqlite3_stmt *statement = database_prepare(database, "SELECT 1 FROM sqlite_master");
+	sqlite3_stmt *statement = prepare(database, "SELECT 1 FROM sqlite_master");
 	int rc = sqlite3_step(statement);
 
 	sqlite3_finalize(statement);
@@ -90,8 +83,6 @@ static int look_for_tables(struct database *database)
 				  op ? "rocpd_string" : "rocpd_op");
 		return -1;
 	}
-	database->has_ledger = database_has_table(database, "rtl_ledger") > 0 &&
-			       database_has_table(database, "rtl_loss") > 0;
 	database->has_facts = database_has_table(database, "rtl_meta") > 0;
 	return 0;
 }
@@ -108,34 +99,6 @@ static const char *find_fault(const char *path)
 	return S_ISREG(st.st_mode) && !st.st_size ? "is no trace: the file is empty" : NULL;
 }
 
-/*
- * Opens it read-only if that works. A trace that was cut off (its -wal is there, its -shm not) can
- * only be read by a connection that may write.
- */
-static int connect_to(struct database *database)
-{
-	/* one thread: no locks of its own */
-	static const int ways[] = {SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX};
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		sqlite3_close(database->connection);
-		database->connection = NULL;
-		int rc = sqlite3_open_v2(database->path, &database->connection, ways[i], NULL);
-		if (!database->connection)
-			return out_of_memory();
-		sqlite3_busy_timeout(database->connection, 5000);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_exec(database->connection, "SELECT 1 FROM sqlite_master", NULL,
-					  NULL, NULL);
-		if (rc == SQLITE_OK)
-			return 0;
-		if ((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY)
-			break;
-	}
-	return database_fail(database);
-}
-
 /* Without looking at what is in it. */
 static struct database *open_any(const char *path, bool quiet)
 {
@@ -147,14 +110,12 @@ static struct database *open_any(const char *path, bool quiet)
 			cli_error("%s: %s", path, fault);
 		return NULL;
 	}
-	database = calloc(1, sizeof(*database));
-	if (!database || !(database->path = strdup(path))) {
-		free(database);
-		out_of_memory();
-		return NULL;
-	}
+	database = cli_need(calloc(1, sizeof(*database)));
+	database->path = cli_need(strdup(path));
 	database->quiet = quiet;
-	if (connect_to(database)) {
+	if (sqlite_open(path, "PRAGMA busy_timeout=5000; SELECT 1 FROM sqlite_master",
+			&database->connection) != SQLITE_OK) {
+		database_fail(database);
 		database_close(database);
 		return NULL;
 	}
@@ -193,6 +154,15 @@ bool database_replaceable(const char *path)
 	return replaceable;
 }
 
+int database_check_replaceable(const char *path)
+{
+	return database_replaceable(path)
+		       ? CLI_OK
+		       : cli_failed("output %s exists and is no trace, so it is not written over; "
+				    "move it away, or choose another file with -o",
+				    path);
+}
+
 bool database_same_file(const char *a, const char *b)
 {
 	struct stat x, y;
@@ -216,12 +186,12 @@ char *database_fact(struct database *database, const char *key)
 
 	if (!database->has_facts)
 		return NULL;
-	statement = database_prepare(database, "SELECT value FROM rtl_meta WHERE key = ?");
+	statement = prepare(database, "SELECT value FROM rtl_meta WHERE key = ?");
 	if (!statement)
 		return NULL;
 	sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
 	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
-		value = strdup((const char *)sqlite3_column_text(statement, 0));
+		value = cli_format("%s", (const char *)sqlite3_column_text(statement, 0));
 	sqlite3_finalize(statement);
 	return value;
 }
@@ -265,7 +235,7 @@ int database_refuse_unfinished(struct database *database, bool taken)
 /* The number that a query answers with; 0 for NULL, -1 if it fails. */
 static int64_t ask_number(struct database *database, const char *sql)
 {
-	sqlite3_stmt *statement = database_prepare(database, sql);
+	sqlite3_stmt *statement = prepare(database, sql);
 	int64_t number = -1;
 
 	if (!statement)
@@ -286,14 +256,6 @@ int64_t database_operations(struct database *database)
 int64_t database_lost(struct database *database)
 {
 	return ask_number(database, "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger "
-				    "WHERE stream <> 'rtl.diagnostics'");
-}
-
-int64_t database_events(struct database *database)
-{
-	if (!database->has_ledger)
-		return 0;
-	return ask_number(database, "SELECT sum(delivered) FROM rtl_ledger "
 				    "WHERE stream <> 'rtl.diagnostics'");
 }
 

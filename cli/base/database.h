@@ -6,10 +6,16 @@
 #ifndef RTL_CLI_DATABASE_H
 #define RTL_CLI_DATABASE_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct database;
+struct database {
+	sqlite3 *connection;
+	char *path;
+	bool has_facts;
+	bool quiet; /* until it is open */
+};
 
 /** Opens a trace; NULL: it is none, and unless `quiet` a line has said so. */
 struct database *database_open(const char *path, bool quiet);
@@ -18,6 +24,8 @@ void database_close(struct database *database);
 /** Whether a trace may be written to that path: nothing is there, or a trace, or a file in which
  *  nothing is (such as one whose writer was killed at once). */
 bool database_replaceable(const char *path);
+/** CLI_OK if so, else CLI_FAILED after a line. */
+int database_check_replaceable(const char *path);
 
 /** Whether two paths are one file. */
 bool database_same_file(const char *a, const char *b);
@@ -38,8 +46,6 @@ int database_refuse_unfinished(struct database *database, bool taken);
 
 /** GPU operations in it; -1 after a line. */
 int64_t database_operations(struct database *database);
-/** Events of any stream in it, but for what rtl says of itself; -1 after a line. */
-int64_t database_events(struct database *database);
 /** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
 int64_t database_lost(struct database *database);
 
@@ -49,5 +55,9 @@ int64_t database_lost(struct database *database);
  */
 int database_query(struct database *database, const char *sql,
 		   void (*fn)(void *user, const char *const *row), void *user);
+/** Says what SQLite has against it: -1. */
+int database_fail(const struct database *database);
+/** Whether there is a table or view of that name; -1 after a line. */
+int database_has_table(const struct database *database, const char *name);
 
 #endif

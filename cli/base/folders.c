@@ -73,20 +73,15 @@ static bool is_own_folder(const char *path, struct stat *st)
 
 static void add_debris(struct folders *folders, const char *path)
 {
-	char **debris = reallocarray(folders->debris, folders->debris_count + 1, sizeof(*debris));
-
-	if (!debris)
-		return;
-	folders->debris = debris;
-	if ((debris[folders->debris_count] = strdup(path)))
-		folders->debris_count++;
+	folders->debris = cli_need(
+		reallocarray(folders->debris, folders->debris_count + 1, sizeof(*folders->debris)));
+	folders->debris[folders->debris_count++] = cli_need(strdup(path));
 }
 
 static void add_folder(void *user, const char *path)
 {
 	struct folders *folders = user;
 	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
-	struct folder *items;
 	struct stat st;
 
 	if (!is_own_folder(path, &st) || is_known(folders, path))
@@ -99,14 +94,10 @@ static void add_folder(void *user, const char *path)
 	}
 	folder.changed = st.st_mtime;
 	add_bytes(&folder.bytes, path);
-	folder.path = strdup(path);
-	items = reallocarray(folders->items, folders->count + 1, sizeof(*items));
-	if (items)
-		folders->items = items;
-	if (items && folder.path)
-		items[folders->count++] = folder;
-	else
-		free(folder.path);
+	folder.path = cli_need(strdup(path));
+	folders->items =
+		cli_need(reallocarray(folders->items, folders->count + 1, sizeof(*folders->items)));
+	folders->items[folders->count++] = folder;
 }
 
 static int by_age(const void *a, const void *b)
@@ -117,7 +108,7 @@ static int by_age(const void *a, const void *b)
 					: (x->changed < y->changed) - (x->changed > y->changed);
 }
 
-int folders_find(struct folders *folders)
+void folders_find(struct folders *folders)
 {
 	const char *const places[] = {getenv("RTL_SPOOL"), "/dev/shm", getenv("XDG_RUNTIME_DIR"),
 				      getenv("TMPDIR"), "/tmp"};
@@ -131,7 +122,6 @@ int folders_find(struct folders *folders)
 	}
 	if (folders->count)
 		qsort(folders->items, folders->count, sizeof(*folders->items), by_age);
-	return CLI_OK;
 }
 
 void folders_fini(struct folders *folders)
@@ -400,23 +390,22 @@ int running_find(const char *verb, const char *name, struct running *running)
 	const struct folder *folder;
 	struct folders folders;
 	unsigned pid;
-	int status;
+	int status = CLI_OK;
 
 	*running = (struct running){.found = !name};
 	if (name && strchr(name, '/')) {
-		running->folder = strdup(name);
-		return running->folder ? CLI_OK : cli_failed("out of memory");
+		running->folder = cli_need(strdup(name));
+		return CLI_OK;
 	}
 	if (name && !cli_number(name, &pid))
 		return cli_usage("%s: '%s' is neither the process of an `rtl trace` nor a folder's "
 				 "path",
 				 verb, name);
-	status = folders_find(&folders);
-	folder = status ? NULL : find_running(verb, name, &folders, &status);
+	folders_find(&folders);
+	folder = find_running(verb, name, &folders, &status);
 	if (folder) {
 		running->pid = folder->is.pid;
-		running->folder = strdup(folder->path);
-		status = running->folder ? CLI_OK : cli_failed("out of memory");
+		running->folder = cli_need(strdup(folder->path));
 	}
 	folders_fini(&folders);
 	return status;

@@ -26,9 +26,8 @@ struct folders {
 	size_t debris_count;
 };
 
-/** Finds those of this user, where they are made if nothing else is asked for; newest first.
- *  CLI_OK, or CLI_FAILED after a line. */
-int folders_find(struct folders *folders);
+/** Finds those of this user, where they are made if nothing else is asked for; newest first. */
+void folders_find(struct folders *folders);
 void folders_fini(struct folders *folders);
 /** Removes the debris; how many folders. */
 size_t folders_clean(const struct folders *folders);

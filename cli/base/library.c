@@ -8,24 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
+
 char *library_rtl(void)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, "rtl_version");
-	Dl_info info;
+	Dl_info info = {0};
+	const char *file = symbol && dladdr(symbol, &info) ? info.dli_fname : NULL;
+	char *path = file ? realpath(file, NULL) : NULL;
 
-	if (!symbol || !dladdr(symbol, &info) || !info.dli_fname)
-		return NULL;
-	char *path = realpath(info.dli_fname, NULL);
-	return path ? path : strdup(info.dli_fname);
+	return path ? path : cli_format("%s", file ? file : "librtl.so");
 }
 
 char *library_beside_rtl(const char *name)
 {
-	char *rtl = library_rtl(), *path = NULL;
-	char *slash = rtl ? strrchr(rtl, '/') : NULL;
+	char *rtl = library_rtl(), *slash = strrchr(rtl, '/');
+	char *path = cli_format("%.*s%s", slash ? (int)(slash - rtl) + 1 : 0, rtl, name);
 
-	if (slash && asprintf(&path, "%.*s/%s", (int)(slash - rtl), rtl, name) < 0)
-		path = NULL;
 	free(rtl);
 	return path;
 }

@@ -12,9 +12,9 @@
 #define LIBRARY_XPTI       "librtl_xpti.so"
 #define LIBRARY_XPTI_LINKS "rtl/xpti"
 
-/** Path of librtl as it is loaded, without symbolic links; to be freed; NULL: out of memory. */
+/** Path of librtl as it is loaded, without symbolic links; to be freed. */
 char *library_rtl(void);
-/** Path of a file in librtl's folder, there or not; to be freed; NULL: out of memory. */
+/** Path of a file in librtl's folder, there or not; to be freed. */
 char *library_beside_rtl(const char *name);
 /** A loaded library's own function that describes its streams, not one of a library that it needs;
  *  NULL: there is none. */

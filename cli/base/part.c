@@ -42,11 +42,7 @@ static int make(const struct part *part)
 
 int part_begin(struct part *part, const char *output)
 {
-	*part = (struct part){.output = output};
-	if (asprintf(&part->path, "%s.part", output) < 0) {
-		part->path = NULL;
-		return cli_failed("out of memory");
-	}
+	*part = (struct part){.output = output, .path = cli_format("%s.part", output)};
 	if (!part_check_place(output) && !make(part))
 		return CLI_OK;
 	free(part->path);

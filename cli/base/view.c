@@ -10,11 +10,10 @@
 
 #define WIDTH 100
 
-int view_begin(struct view *view, bool as_json)
+void view_begin(struct view *view, bool as_json)
 {
 	*view = (struct view){0};
-	view->json.file = as_json ? stdout : open_memstream(&view->text, &view->size);
-	return view->json.file ? CLI_OK : cli_failed("out of memory");
+	view->json.file = as_json ? stdout : cli_need(open_memstream(&view->text, &view->size));
 }
 
 static void print_row(sqlite3_stmt *row)
@@ -62,9 +61,10 @@ int view_end(struct view *view, const char *sql)
 {
 	int status = CLI_OK, error;
 
-	if (view->json.file != stdout)
-		status = fclose(view->json.file) ? cli_failed("out of memory")
-						 : print_text(view, sql);
+	if (view->json.file != stdout) {
+		cli_need(fclose(view->json.file) ? NULL : view->text);
+		status = print_text(view, sql);
+	}
 	free(view->text);
 	error = cli_finish_output();
 	return status ? status : error;

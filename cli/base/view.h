@@ -13,8 +13,7 @@ struct view {
 	size_t size;
 };
 
-/** CLI_OK, or CLI_FAILED after a line. */
-int view_begin(struct view *view, bool as_json);
+void view_begin(struct view *view, bool as_json);
 /**
  * Prints it: as it is, or what a query makes of it (?1), a line for each row. A second column says at which
  * column what does not fit into a line goes on in the next one.

@@ -46,8 +46,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return cli_usage("check-subscriber: --timeout takes 1 to 3600 seconds");
 	if (getenv(SCENARIO))
 		check_scenario(getenv(SCENARIO), check.names.list[0]);
-	if (!realpath("/proc/self/exe", self))
-		return cli_failed("out of memory");
+	cli_need(realpath("/proc/self/exe", self));
 	setenv("self", self, 1);
 	snprintf(seconds, sizeof(seconds), "%u", check.timeout_s);
 	execl("/bin/sh", "sh", "-c", check_subscriber_sh, "rtl", check.names.list[0], seconds,

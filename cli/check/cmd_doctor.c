@@ -47,18 +47,6 @@ static void write_process(struct json *json, const struct doctor_process *p)
 	json_end(json);
 }
 
-static int begin(struct doctor *doctor, bool as_json)
-{
-	const int status = view_begin(&doctor->view, as_json);
-
-	if (status)
-		return status;
-	json_object(&doctor->view.json, NULL);
-	json_text(&doctor->view.json, "version", rtl_version());
-	json_array(&doctor->view.json, "checks");
-	return CLI_OK;
-}
-
 static int end(struct doctor *doctor)
 {
 	struct json *json = &doctor->view.json;
@@ -99,9 +87,9 @@ static void look_at_rocm(struct doctor *doctor)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
 
-	if (path && dlopen(path, RTLD_NOW | RTLD_LOCAL))
+	if (dlopen(path, RTLD_NOW | RTLD_LOCAL))
 		doctor_ok(doctor, "librtl_rocm", "interceptors: %s", path);
-	else if (path && access(path, F_OK))
+	else if (access(path, F_OK))
 		doctor_fault(doctor, "librtl_rocm",
 			     "install the rtl that was built with ROCm's headers",
 			     "no interceptors for ROCm: %s is not there", path);
@@ -129,16 +117,16 @@ static void look_at_subscriber(struct doctor *doctor, const char *spec)
 static void look_at_libraries(struct doctor *doctor)
 {
 	const char *list = getenv("RTL_SUBSCRIBERS");
-	char *copy = strdup(list && *list ? list : SUBSCRIBERS), *rest = copy, *spec;
+	char *copy = cli_need(strdup(list && *list ? list : SUBSCRIBERS)), *rest = copy, *spec;
 	char *librtl = library_rtl(), self[PATH_MAX] = "";
 
 	doctor_section(doctor, "libraries");
-	doctor_ok(doctor, "librtl", "rtl %s: %s", rtl_version(), cli_text(librtl));
+	doctor_ok(doctor, "librtl", "rtl %s: %s", rtl_version(), librtl);
 	look_at_rocm(doctor);
 	while ((spec = strsep(&rest, ":")))
 		if (*spec)
 			look_at_subscriber(doctor, spec);
-	doctor_fact(doctor, "librtl", "%s", cli_text(librtl));
+	doctor_fact(doctor, "librtl", "%s", librtl);
 	doctor_fact(doctor, "self", "%s", cli_text(realpath("/proc/self/exe", self)));
 	doctor_fact(doctor, "subscribers", "%s", cli_text(list));
 	doctor_script(doctor, "libraries");
@@ -178,6 +166,9 @@ static int examine(struct doctor *doctor, struct launch *launch)
 {
 	int status = CLI_OK;
 
+	json_object(&doctor->view.json, NULL);
+	json_text(&doctor->view.json, "version", rtl_version());
+	json_array(&doctor->view.json, "checks");
 	prepare(doctor, &launch->session);
 	const bool prepared = !doctor->counts[DOCTOR_FAULT];
 	doctor_fact(doctor, "mode", "%s", cli_text(session_mode(&launch->session)));
@@ -228,9 +219,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return launch_refuse(launch->command[0], error);
 	launch_make_id(launch);
 	launch->collect.quiet = true;
-	status = begin(&doctor, request.as_json);
-	if (!status)
-		status = examine(&doctor, launch);
+	view_begin(&doctor.view, request.as_json);
+	status = examine(&doctor, launch);
 	doctor_fini(&doctor);
 	launch_fini(launch);
 	return status;

@@ -240,15 +240,11 @@ static int list_counters(struct listing *listing)
 		free(listing->list);
 		return cli_finish_output();
 	}
-	listing->wanted = calloc(listing->operands.count + 1, sizeof(*listing->wanted));
-	if (!listing->wanted)
-		return cli_failed("out of memory");
+	listing->wanted = cli_need(calloc(listing->operands.count + 1, sizeof(*listing->wanted)));
 	for (size_t i = 0; i < listing->operands.count; i++)
 		listing->wanted[i].nearest = cli_nearest_to(listing->operands.list[i],
 							    strlen(listing->operands.list[i]));
-	status = view_begin(&listing->view, listing->as_json);
-	if (status)
-		goto out;
+	view_begin(&listing->view, listing->as_json);
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "gpus");
 	status = listing->gfx ? print_named(listing) : print_here(listing);
@@ -258,7 +254,6 @@ static int list_counters(struct listing *listing)
 	if (!status && !error)
 		status = say_unknown(listing);
 	status = status ? status : error;
-out:
 	free(listing->wanted);
 	free(listing->list);
 	return status;

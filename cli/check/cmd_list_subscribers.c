@@ -19,18 +19,11 @@ struct listing {
 	size_t count;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The file that is found first by that name; NULL: this one is. */
 static const char *shadowed_by(const struct listing *listing, const char *path)
 {
 	for (size_t i = 0; i < listing->count; i++) {
-		if (!strcmp(base_name(listing->paths[i]), base_name(path)))
+		if (!strcmp(cli_base_name(listing->paths[i]), cli_base_name(path)))
 			return listing->paths[i];
 	}
 	return NULL;
@@ -82,21 +75,14 @@ static void list_one(void *user, const char *path)
 		subscriber = rtl_plugin_subscriber(plugin);
 	write_plugin(&listing->view.json, path, shadow, subscriber, message);
 	rtl_plugin_close(plugin);
-	char **paths = reallocarray(listing->paths, listing->count + 1, sizeof(*paths));
-	if (!paths)
-		return;
-	listing->paths = paths;
-	paths[listing->count] = strdup(path);
-	if (paths[listing->count])
-		listing->count++;
+	listing->paths =
+		cli_need(reallocarray(listing->paths, listing->count + 1, sizeof(*listing->paths)));
+	listing->paths[listing->count++] = cli_need(strdup(path));
 }
 
 static int list(struct listing *listing)
 {
-	int status = view_begin(&listing->view, listing->as_json);
-
-	if (status)
-		return status;
+	view_begin(&listing->view, listing->as_json);
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "subscribers");
 	rtl_plugin_list(list_one, listing);

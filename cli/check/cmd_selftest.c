@@ -175,8 +175,7 @@ static int run_programs(const struct selftest *test)
 {
 	char *program = library_beside_rtl(PROGRAM), self[PATH_MAX];
 
-	if (!program || !realpath("/proc/self/exe", self))
-		return cli_failed("out of memory");
+	cli_need(realpath("/proc/self/exe", self));
 	if (access(program, X_OK))
 		return cli_failed("selftest: its program cannot be run: %s: %s; install the rtl "
 				  "that was built with ROCm",

@@ -73,9 +73,8 @@ void doctor_fact(const struct doctor *doctor, const char *name, const char *form
 	if (vasprintf(&text, format, list) < 0)
 		text = NULL;
 	va_end(list);
-	quoted = text ? cli_quote(text) : NULL;
-	if (quoted)
-		dprintf(doctor->facts, "%s=%s\n", name, quoted);
+	quoted = cli_quote(cli_need(text));
+	dprintf(doctor->facts, "%s=%s\n", name, quoted);
 	free(quoted);
 	free(text);
 }

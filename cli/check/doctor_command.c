@@ -66,19 +66,11 @@ static int on_stream(void *instance, const struct rtl_stream_info *stream)
 
 static int on_process(void *instance, const struct rtl_process *process)
 {
-	struct doctor_process *processes =
-		reallocarray(into->processes, into->process_count + 1, sizeof(*processes));
-	char *program = strdup(process->program ? process->program : "");
-
 	(void)instance;
-	if (processes)
-		into->processes = processes;
-	if (processes && program) {
-		processes[into->process_count++] =
-			(struct doctor_process){.pid = process->pid, .program = program};
-		return 0;
-	}
-	free(program);
+	into->processes = cli_need(
+		reallocarray(into->processes, into->process_count + 1, sizeof(*into->processes)));
+	into->processes[into->process_count++] = (struct doctor_process){
+		.pid = process->pid, .program = cli_need(strdup(cli_text(process->program)))};
 	return 0;
 }
 
@@ -102,13 +94,12 @@ static int on_finish(void *instance)
 	size_t size;
 
 	(void)instance;
-	losses.out = open_memstream(&text, &size);
-	for (size_t i = 0; losses.out && i < collect_stream_count; i++) {
+	losses.out = cli_need(open_memstream(&text, &size));
+	for (size_t i = 0; i < collect_stream_count; i++) {
 		losses.stream = collect_streams[i]->name;
 		collect_host->losses(collect_host, NULL, collect_streams[i], add_loss, &losses);
 	}
-	if (losses.out)
-		fclose(losses.out);
+	fclose(losses.out);
 	doctor_fact(into, "losses", "%s", cli_text(text));
 	free(text);
 	return 0;
@@ -124,13 +115,12 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 
 	into = doctor;
 	session->output_to_stderr = true;
-	status = session_set(session, "RTL_SESSION", launch->id);
-	if (!status)
-		status = collect_start(launch, (struct rtl_collector_options){
-						       .kind = RTL_COLLECT,
-						       .subscribers = "",
-						       .own = &subscriber,
-					       });
+	session_set(session, "RTL_SESSION", launch->id);
+	status = collect_start(launch, (struct rtl_collector_options){
+					       .kind = RTL_COLLECT,
+					       .subscribers = "",
+					       .own = &subscriber,
+				       });
 	if (status)
 		return status;
 	error = launch_collected(launch, "count", &status);
@@ -155,21 +145,20 @@ static void note_processes(const struct doctor *doctor)
 {
 	char *calls = NULL;
 	size_t size;
-	FILE *out = open_memstream(&calls, &size);
+	FILE *out = cli_need(open_memstream(&calls, &size));
 
-	for (size_t i = 0; out && i < doctor->process_count; i++) {
+	for (size_t i = 0; i < doctor->process_count; i++) {
 		const struct doctor_process *p = &doctor->processes[i];
 		char *program = cli_quote(p->program);
 
 		fprintf(out,
 			"judge_process %d %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 			" %" PRIu64 " %" PRIu64 "\n",
-			p->pid, cli_text(program), p->hsa, p->dispatches, p->copies, p->hip,
-			p->roctx, p->others);
+			p->pid, program, p->hsa, p->dispatches, p->copies, p->hip, p->roctx,
+			p->others);
 		free(program);
 	}
-	if (out)
-		fclose(out);
+	fclose(out);
 	doctor_fact(doctor, "processes", "%s", cli_text(calls));
 	free(calls);
 }

@@ -9,7 +9,6 @@
 #include <sys/resource.h>
 
 #include "cli.h"
-#include "crash.h"
 #include "database.h"
 #include "launch.h"
 #include "library.h"
@@ -26,7 +25,7 @@
 static const struct rtl_stream_info *const *find_streams(size_t *count)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
-	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
 
 	free(path);
@@ -34,20 +33,22 @@ static const struct rtl_stream_info *const *find_streams(size_t *count)
 	return publisher ? publisher(count) : NULL;
 }
 
-static int set_or_unset(const char *name, const char *value)
+static void set_or_unset(const char *name, const char *value)
 {
-	return value ? setenv(name, value, 1) : unsetenv(name);
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
 }
 
-int collect_set_properties(const char *id, const char *mode)
+void collect_set_properties(const char *id, const char *mode)
 {
-	return set_or_unset("RTL_SESSION", id) || set_or_unset("RTL_MODE", mode)
-		       ? cli_failed("out of memory")
-		       : CLI_OK;
+	set_or_unset("RTL_SESSION", id);
+	set_or_unset("RTL_MODE", mode);
 }
 
 /* The subscribers take from our environment what they would take from the program's. */
-static int set_properties(const struct launch *launch)
+static void set_properties(const struct launch *launch)
 {
 	const char *there = getenv("RTL_SUBSCRIBERS");
 
@@ -58,10 +59,11 @@ static int set_properties(const struct launch *launch)
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
 	unsetenv("RTL_ENDED");
-	return collect_set_properties(launch->id, session_mode(&launch->session));
+	collect_set_properties(launch->id, session_mode(&launch->session));
 }
 
-int collect_refuse(int error, const char *message)
+/* Says why a collector could not be created. */
+static int refuse(int error, const char *message)
 {
 	const char *log = getenv("RTL_LOG");
 
@@ -101,10 +103,9 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	struct collect *collect = &launch->collect;
 	const struct selection *selection = collect->selection;
 	const char *spool = launch->spool ? launch->spool : getenv("RTL_SPOOL");
-	int status = set_properties(launch), error;
+	int status, error;
 
-	if (status)
-		return status;
+	set_properties(launch);
 	if (spool && *spool && !(base = session_absolute_path(spool)))
 		return cli_failed("working directory: %s", strerror(errno));
 	options.struct_size = sizeof(options);
@@ -125,15 +126,14 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	error = rtl_collector_create(&options, &collect->collector, message, sizeof(message));
 	free(base);
 	if (error)
-		return collect_refuse(error, message);
+		return refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
 	/* to copy a piece of a ring takes half of what its pages took the program */
 	collect->yielded = options.kind == RTL_RECORD;
-	status = session_set(&launch->session,
-			     options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
-			     collect->folder);
-	if (!status)
-		status = take_notes(launch);
+	session_set(&launch->session,
+		    options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
+		    collect->folder);
+	status = take_notes(launch);
 	if (status)
 		collect_finish(collect);
 	return status;
@@ -155,14 +155,10 @@ int collect_create(const struct rtl_host *host, const struct rtl_setting *settin
 
 int collect_note_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	const struct rtl_stream_info **larger =
-		reallocarray(collect_streams, collect_stream_count + 1, sizeof(*larger));
-
 	(void)instance;
-	if (!larger)
-		return RTL_ENOMEM;
-	collect_streams = larger;
-	larger[collect_stream_count++] = stream;
+	collect_streams = cli_need(
+		reallocarray(collect_streams, collect_stream_count + 1, sizeof(*collect_streams)));
+	collect_streams[collect_stream_count++] = stream;
 	return 0;
 }
 
@@ -242,13 +238,11 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
-	if (asprintf(&words,
-		     options.kind == RTL_REPLAY
-			     ? "the output is not complete; what is in %s is unchanged"
-			     : "not all was recovered; `rtl recover` may continue with "
-			       "%s, --subscribers LIST chooses others",
-		     options.folder) < 0)
-		words = NULL;
+	words = cli_format(options.kind == RTL_REPLAY
+				   ? "the output is not complete; what is in %s is unchanged"
+				   : "not all was recovered; `rtl recover` may continue with "
+				     "%s, --subscribers LIST chooses others",
+			   options.folder);
 	crash_explain(words);
 	error = rtl_collector_create(&options, &collector, message, sizeof(message));
 	if (!error)
@@ -256,7 +250,7 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 	crash_explain(NULL);
 	free(words);
 	if (error)
-		return collect_refuse(error, message);
+		return refuse(error, message);
 	error = say_failure(collector);
 	if (rtl_collector_interruption(collector) && !death_said)
 		cli_error("%s", rtl_collector_interruption(collector));
@@ -328,7 +322,7 @@ int collect_inspect(const char *path, bool is_folder, const struct rtl_subscribe
 	int error = rtl_collector_create(&options, &collector, message, sizeof(message));
 
 	if (error)
-		return collect_refuse(error, message);
+		return refuse(error, message);
 	if (is_folder)
 		rtl_collector_finish(collector, &left);
 	else

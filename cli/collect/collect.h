@@ -15,7 +15,9 @@
 #include "selection.h"
 #include "session.h"
 
+struct database;
 struct launch;
+struct summary;
 
 /** By signals. */
 #define SNAPSHOTS_AT_ONCE 16u
@@ -82,7 +84,7 @@ void collect_finish(struct collect *collect);
 bool collect_is_stoppable(void *collect);
 
 /** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
-int collect_set_properties(const char *id, const char *mode);
+void collect_set_properties(const char *id, const char *mode);
 
 /**
  * Delivers what is in a folder.
@@ -103,10 +105,13 @@ int collect_deliver_completed(const char *folder, const char *subscribers);
  *  a source reads. CLI_OK, or an exit status after a line. */
 int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own);
 
+/** Counts the events of a trace as the statistics subscriber does: trace_summary.c. 0, or -1 after a line. */
+int trace_summarize(const char *path, struct summary *summary);
+/** The same of a database that is open, with what only it knows: whether it is still written, the work of
+ *  SYCL's command groups. */
+int database_summarize(struct database *database, struct summary *summary);
+
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
 int collect_check_output(const char *database);
-
-/** Says why a collector could not be created; an exit status. */
-int collect_refuse(int error, const char *message);
 
 #endif

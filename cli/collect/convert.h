@@ -16,12 +16,6 @@
 #define CONVERT_FORMATS  "perfetto, rocprofv3, hta, rocpd7, rpd"
 #define CONVERT_SUFFIXES ".csv, " TIMELINE_SUFFIXES ", .db, .rpd"
 
-/** In SQL, of a row of rtl_type t and of rtl_field: the view of its events, and the column there. */
-#define CONVERT_VIEW "'rtl_e_' || substr(t.table_name, 7)"
-#define CONVERT_COLUMN                                                                             \
-	"CASE kind WHEN 'time' THEN substr(column_name, 1, length(column_name) - 4)"               \
-	" ELSE column_name END"
-
 enum convert_format {
 	CONVERT_PERFETTO,
 	CONVERT_ROCPROFV3,
@@ -74,8 +68,6 @@ int convert_rocpd7(const struct part *part, const char *input,
 		   const struct convert_selection *selection);
 /** RPD's schema as tables. */
 int convert_rpd(const char *output, const char *input, bool unfinished);
-/** Whether one may be made there: there is nothing, or a trace. CLI_OK, or CLI_FAILED after a line. */
-int convert_check_rpd(const char *output);
 /** Whether one for ROCm 7 may be made there: there is nothing, or one that rtl made. */
 bool convert_rocpd7_replaceable(const char *path);
 /** A folder of that name with tables as rocprofv3's, and one for each type of programs' own events. One

@@ -106,14 +106,15 @@ static int write_table(void *user, sqlite3_stmt *table, uint64_t before)
 	if (result != SQLITE_ROW && result != SQLITE_DONE)
 		status = convert_rows_refuse(rows);
 	if (!status && result == SQLITE_ROW) {
-		path = sqlite3_mprintf("%s/%s.csv", tables->folder, sqlite3_column_text(table, 0));
+		path = cli_format("%s/%s.csv", tables->folder,
+				  (const char *)sqlite3_column_text(table, 0));
 		tables->files++;
-		status = path ? part_begin(&part, path) : cli_failed("out of memory");
+		status = part_begin(&part, path);
 		if (!status)
 			status = part_end(&part, write_rows(rows, &part, row));
 	}
 	sqlite3_finalize(row);
-	sqlite3_free(path);
+	free(path);
 	return status;
 }
 

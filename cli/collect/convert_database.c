@@ -30,14 +30,13 @@ extern const char convert_rpd_sql[], convert_rocpd7_sql[], convert_rocpd7_proces
 #define APPLICATION_ID 0x72746c37u
 /* A view joins so many tables at most. */
 #define PROCESSES_MOST 400u
-#define ARGS_MOST      64u
 
 struct rocpd7 {
 	struct convert_rows rows;
 	const struct part *part;
 };
 
-/* SQL with the names of a process's tables, to be freed; NULL: out of memory. */
+/* SQL with the names of a process's tables, to be freed. */
 static char *named(const char *sql, const char *guid)
 {
 	sqlite3_str *out = sqlite3_str_new(NULL);
@@ -58,7 +57,7 @@ static char *named(const char *sql, const char *guid)
 		at += length;
 	}
 	sqlite3_str_appendall(out, sql);
-	return sqlite3_str_finish(out);
+	return cli_need(sqlite3_str_finish(out));
 }
 
 /* ---- arguments ---- */
@@ -69,64 +68,35 @@ struct text {
 	size_t length;
 };
 
-/* What a function declares: "void **ptr, size_t size". */
-struct parameters {
-	struct parameter {
-		struct text type, name;
-	} list[ARGS_MOST];
-	size_t count;
+/* An argument of a call. */
+struct argument {
+	int position;
+	struct text type, name;
+	const char *value; /* where it begins */
 };
 
 /* "const hsa_queue_t *queue": its name is what stands last. */
-static struct parameter read_parameter(const char *text, size_t length)
+static struct text name_of(struct text parameter)
 {
-	size_t at = length;
+	size_t at = parameter.length;
 
-	while (at && text[at - 1] != ' ' && text[at - 1] != '*' && text[at - 1] != '&')
+	while (at && !strchr(" *&", parameter.text[at - 1]))
 		at--;
-	struct parameter parameter = {{text, at}, {text + at, length - at}};
-
-	while (parameter.type.length && text[parameter.type.length - 1] == ' ')
-		parameter.type.length--;
-	return parameter;
+	return (struct text){parameter.text + at, parameter.length - at};
 }
 
-static void read_parameters(const char *declared, struct parameters *parameters)
+/* Where the argument of that name stands: "name=", or "*name=". NULL: nowhere. */
+static const char *find_argument(const char *line, struct text name)
 {
-	parameters->count = 0;
-	while (*declared && parameters->count < ARGS_MOST) {
-		const char *end = strstr(declared, ", ");
-		const size_t length = end ? (size_t)(end - declared) : strlen(declared);
+	while (line) {
+		const char *at = line + strspn(line, "*");
 
-		parameters->list[parameters->count++] = read_parameter(declared, length);
-		declared += length + (end ? 2 : 0);
+		if (strncmp(at, name.text, name.length) == 0 && at[name.length] == '=')
+			return line;
+		line = strstr(line, ", ");
+		line += line ? 2 : 0;
 	}
-}
-
-/* The parameter, from that one on, whose "name=" stands there; the count: none. */
-static size_t find_parameter(const struct parameters *parameters, size_t from, const char *at)
-{
-	at += strspn(at, "*");
-	for (size_t i = from; i < parameters->count; i++) {
-		const struct text *name = &parameters->list[i].name;
-
-		if (strncmp(at, name->text, name->length) == 0 && at[name->length] == '=')
-			return i;
-	}
-	return parameters->count;
-}
-
-/* Where the value that begins there ends: before the next parameter, as a text may hold commas. */
-static const char *find_end(const struct parameters *parameters, size_t from, const char *value)
-{
-	const char *end = value;
-
-	while ((end = strstr(end, ", "))) {
-		if (find_parameter(parameters, from, end + 2) < parameters->count)
-			return end;
-		end += 2;
-	}
-	return value + strlen(value);
+	return NULL;
 }
 
 /* Of "*ptr=1" declared as "int *ptr" the value is an int. */
@@ -149,33 +119,45 @@ static void add_text(sqlite3_str *json, struct text text)
 	sqlite3_free(room);
 }
 
-/* The arguments of a call as a trace has them, "size=4096, *ptr=0x7f2a": [[position, type, name, value], ...]. What
- * is not declared has no type. */
-static void put_args(sqlite3_str *json, const struct parameters *parameters, const char *line)
+static void add_argument(sqlite3_str *json, const struct argument *argument, size_t length)
 {
-	size_t next = 0;
+	sqlite3_str_appendf(json, "%s[%d", sqlite3_str_length(json) ? "," : "[",
+			    argument->position);
+	add_text(json, argument->type);
+	add_text(json, argument->name);
+	add_text(json, (struct text){argument->value, length});
+	sqlite3_str_appendall(json, "]");
+}
 
-	while (*line) {
-		const size_t place = find_parameter(parameters, next, line);
-		const char *equals = strchr(line, '='), *end = line + strlen(line);
-		struct text type = {"", 0}, name = {"", 0}, value = {line, strlen(line)};
+/* The arguments of a call as a trace has them, "size=4096, *ptr=0x7f2a", and as its function declares them, "void
+ * **ptr, size_t size": [[position, type, name, value], ...]. A value, which may hold commas, ends before the next
+ * declared one. What is not declared has no type. */
+static void put_args(sqlite3_str *json, const char *declared, const char *line)
+{
+	struct argument argument = {0, {"", 0}, {"", 0}, line};
 
-		if (place < parameters->count && equals) {
-			next = place + 1;
-			end = find_end(parameters, next, equals + 1);
-			type = type_of(parameters->list[place].type, strspn(line, "*"));
-			name = (struct text){line, (size_t)(equals - line)};
-			value = (struct text){equals + 1, (size_t)(end - equals - 1)};
+	for (int i = 0; *declared; i++) {
+		const char *comma = strstr(declared, ", ");
+		const size_t length = comma ? (size_t)(comma - declared) : strlen(declared);
+		const struct text name = name_of((struct text){declared, length});
+		const char *at = find_argument(argument.value, name);
+
+		if (at && (argument.name.length || at == line)) {
+			const size_t stars = strspn(at, "*");
+			const struct text type = {declared, length - name.length};
+
+			if (argument.name.length)
+				add_argument(json, &argument, (size_t)(at - 2 - argument.value));
+			argument = (struct argument){i,
+						     type_of(type, stars),
+						     {at, stars + name.length},
+						     at + stars + name.length + 1};
 		}
-		sqlite3_str_appendf(json, "%s[%d", sqlite3_str_length(json) ? "," : "[",
-				    place < parameters->count ? (int)place : (int)next);
-		add_text(json, type);
-		add_text(json, name);
-		add_text(json, value);
-		sqlite3_str_appendall(json, "]");
-		line = *end ? end + 2 : end;
+		declared += length + (comma ? 2 : 0);
 	}
-	sqlite3_str_appendall(json, sqlite3_str_length(json) ? "]" : "[]");
+	if (*line)
+		add_argument(json, &argument, strlen(argument.value));
+	sqlite3_str_appendall(json, *line ? "]" : "[]");
 }
 
 /* rtl_call_args(declared, line) */
@@ -184,12 +166,10 @@ static void call_args(sqlite3_context *context, int count, sqlite3_value **value
 	const char *declared = cli_text((const char *)sqlite3_value_text(values[0]));
 	const char *line = cli_text((const char *)sqlite3_value_text(values[1]));
 	sqlite3_str *json = sqlite3_str_new(NULL);
-	struct parameters parameters;
 	char *text;
 
 	(void)count;
-	read_parameters(declared, &parameters);
-	put_args(json, &parameters, line);
+	put_args(json, declared, line);
 	text = sqlite3_str_finish(json);
 	if (text)
 		sqlite3_result_text(context, text, -1, sqlite3_free);
@@ -265,8 +245,7 @@ static int add_process(void *user, sqlite3_stmt *process, uint64_t before)
 				  "format cannot join; choose some with --process",
 				  PROCESSES_MOST);
 	sql = named(convert_rocpd7_sql, (const char *)sqlite3_column_text(process, 0));
-	status = sql ? convert_rows_script(&out->rows, out->part, sql, process, NULL)
-		     : cli_failed("out of memory");
+	status = convert_rows_script(&out->rows, out->part, sql, process, NULL);
 	sqlite3_free(sql);
 	return status;
 }
@@ -355,19 +334,10 @@ static int make_rpd(const struct part *part, const char *input, bool unfinished)
 	return status;
 }
 
-int convert_check_rpd(const char *output)
-{
-	return database_replaceable(output) ? CLI_OK
-					    : cli_failed("output %s exists and is no trace, so it "
-							 "is not written over; move "
-							 "it away, or choose another file with -o",
-							 output);
-}
-
 int convert_rpd(const char *output, const char *input, bool unfinished)
 {
 	struct part part;
-	int status = convert_check_rpd(output);
+	int status = database_check_replaceable(output);
 
 	if (!status)
 		status = part_begin(&part, output);

@@ -160,13 +160,14 @@ int convert_rows_script(struct convert_rows *rows, const struct part *part, cons
 
 int convert_rows_begin(struct convert_rows *rows, const struct part *part, unsigned application)
 {
-	char *sql = sqlite3_mprintf("ATTACH %Q AS o; PRAGMA o.journal_mode = OFF;"
-				    "PRAGMA o.synchronous = OFF; PRAGMA o.application_id = %u;"
-				    "BEGIN",
-				    part->path, application);
-	int status = sql ? CLI_OK : cli_failed("out of memory");
+	char *sql =
+		cli_need(sqlite3_mprintf("ATTACH %Q AS o; PRAGMA o.journal_mode = OFF;"
+					 "PRAGMA o.synchronous = OFF; PRAGMA o.application_id = %u;"
+					 "BEGIN",
+					 part->path, application));
+	int status = CLI_OK;
 
-	if (sql && sqlite3_exec(rows->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(rows->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		status = convert_rows_failed(rows, part);
 	sqlite3_free(sql);
 	return status;
@@ -241,13 +242,6 @@ int convert_refuse_gpu(const char *gpu)
 	return cli_failed("--gpu %s: there is none; `rtl info` lists them", gpu);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
 bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
 			   const char *program)
 {
@@ -256,7 +250,7 @@ bool convert_wants_process(const struct convert_selection *selection, int64_t pi
 
 	snprintf(number, sizeof(number), "%lld", (long long)pid);
 	return !wanted || strcmp(wanted, number) == 0 ||
-	       fnmatch(wanted, base_name(program), 0) == 0;
+	       fnmatch(wanted, cli_base_name(cli_text(program)), 0) == 0;
 }
 
 int convert_refuse_foreign(const char *path)
@@ -356,16 +350,16 @@ static char *uri_of(const char *path)
 		else
 			sqlite3_str_appendchar(uri, 1, *path);
 	sqlite3_str_appendall(uri, "?mode=ro");
-	return sqlite3_str_finish(uri);
+	return cli_need(sqlite3_str_finish(uri));
 }
 
 static int attach(struct convert_rows *rows)
 {
 	char *uri = uri_of(rows->path);
-	char *sql = uri ? sqlite3_mprintf("ATTACH %Q AS i", uri) : NULL;
-	int status = sql ? CLI_OK : cli_failed("out of memory");
+	char *sql = cli_need(sqlite3_mprintf("ATTACH %Q AS i", uri));
+	int status = CLI_OK;
 
-	if (sql && sqlite3_exec(rows->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(rows->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		status = convert_rows_refuse(rows);
 	sqlite3_free(sql);
 	sqlite3_free(uri);

@@ -9,7 +9,7 @@
 
 #include "cli.h"
 #include "collect.h"
-#include "database_sql.h"
+#include "database.h"
 #include "event_sink.h"
 
 struct convert {
@@ -197,11 +197,11 @@ static const struct rtl_subscriber subscriber = {
 int convert_feed(const struct part *part, char *const *inputs, size_t count,
 		 struct event_sink *sink)
 {
-	int status = collect_set_properties(NULL, NULL);
+	int status;
 
 	fed = sink;
-	if (!status)
-		status = collect_feed(inputs, count, NULL, "", &subscriber);
+	collect_set_properties(NULL, NULL);
+	status = collect_feed(inputs, count, NULL, "", &subscriber);
 	return timeline_error(&sink->timeline) ? part_failed(part, timeline_error(&sink->timeline))
 					       : status;
 }

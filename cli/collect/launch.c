@@ -18,7 +18,6 @@
 
 #include "child.h"
 #include "cli.h"
-#include "crash.h"
 #include "folders.h"
 
 void launch_make_id(struct launch *launch)
@@ -163,22 +162,18 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 				 .snapshot = start_snapshot,
 				 .output_to_stderr = session->output_to_stderr,
 				 .waits_for_all = launch->wait_children};
-	char *hold_on = NULL, *last_words = NULL;
+	char *hold_on = cli_format("the command has ended, its %s is being completed; the next "
+				   "signal ends that, too",
+				   what);
+	char *last_words = cli_format("the %s is not complete; `rtl recover %s` completes it", what,
+				      collect->folder);
 	int error;
 
 	launch->collected = true;
 	if (job.waits_for_all)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (asprintf(&hold_on,
-		     "the command has ended, its %s is being completed; the next signal ends that, "
-		     "too",
-		     what) < 0)
-		hold_on = NULL;
-	if (asprintf(&last_words, "the %s is not complete; `rtl recover %s` completes it", what,
-		     collect->folder) < 0)
-		last_words = NULL;
-	job.hold_on = hold_on ? hold_on : "the next signal ends this at once";
-	job.last_words = last_words ? last_words : "not complete: `rtl recover`";
+	job.hold_on = hold_on;
+	job.last_words = last_words;
 	crash_explain(job.last_words);
 	error = child_run(launch->command, session->variables, session->variable_count, &job,
 			  status);
@@ -241,13 +236,7 @@ void launch_fini(struct launch *launch)
 
 char *launch_default_output(const struct launch *launch, const char *suffix)
 {
-	const char *slash = strrchr(launch->command[0], '/');
-	char *name;
-
-	return asprintf(&name, "rtl-%s-%d%s", slash ? slash + 1 : launch->command[0], getpid(),
-			suffix) < 0
-		       ? NULL
-		       : name;
+	return cli_format("rtl-%s-%d%s", cli_base_name(launch->command[0]), getpid(), suffix);
 }
 
 /* ---- after ---- */

@@ -71,7 +71,7 @@ void launch_fini(struct launch *launch);
 /** Gives it an id that no other run has. */
 void launch_make_id(struct launch *launch);
 
-/** "rtl-COMMAND-PID" and a suffix; to be freed; NULL: out of memory. */
+/** "rtl-COMMAND-PID" and a suffix; to be freed. */
 char *launch_default_output(const struct launch *launch, const char *suffix);
 
 /** Whether a command can be run, as execvp finds it: 0 or errno. Before anything is made for it. */

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "convert.h"
+#include "database.h"
 #include "output_name.h"
 
 int outputs_add(void *into, const char *name)
@@ -46,8 +47,7 @@ static bool is_rpd(const char *path)
 
 static const char *subscriber_of(const char *name)
 {
-	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
+	const char *base = cli_base_name(name), *dot = strrchr(base, '.');
 	enum timeline_format format;
 
 	if (!dot || dot == base || !strcmp(dot, ".db") || is_rpd(base) || is_csv(base))
@@ -59,9 +59,9 @@ char *outputs_subscribers(const struct outputs *outputs, int *status)
 {
 	char *list = NULL;
 	size_t size;
-	FILE *file = open_memstream(&list, &size);
+	FILE *file = cli_need(open_memstream(&list, &size));
 
-	*status = file ? CLI_OK : cli_failed("out of memory");
+	*status = CLI_OK;
 	for (size_t i = 0; !*status && i < outputs->count; i++) {
 		const char *subscriber = subscriber_of(outputs->names[i]);
 
@@ -72,8 +72,7 @@ char *outputs_subscribers(const struct outputs *outputs, int *status)
 					    "known; known are " OUTPUTS_SUFFIXES,
 					    outputs->names[i]);
 	}
-	if (file && fclose(file) && !*status)
-		*status = cli_failed("out of memory");
+	cli_need(fclose(file) ? NULL : list);
 	if (!*status)
 		return list;
 	free(list);
@@ -114,11 +113,9 @@ static int write_part(FILE *out, const char *name, const char *part, size_t leng
 int outputs_pattern(const char *name, char **pattern)
 {
 	size_t size, length;
-	FILE *out = open_memstream(pattern, &size);
+	FILE *out = cli_need(open_memstream(pattern, &size));
 	int status = CLI_OK;
 
-	if (!out)
-		return cli_failed("out of memory");
 	for (const char *at = name; *at && !status; at++) {
 		if (*at != '%') {
 			putc(*at, out);
@@ -128,8 +125,7 @@ int outputs_pattern(const char *name, char **pattern)
 		status = write_part(out, name, at + 1, length);
 		at += length;
 	}
-	if (fclose(out) && !status)
-		status = cli_failed("out of memory");
+	cli_need(fclose(out) ? NULL : *pattern);
 	if (status) {
 		free(*pattern);
 		*pattern = NULL;
@@ -147,7 +143,6 @@ static bool would_be_empty(const struct outputs_tables *tables)
 int outputs_place(struct outputs *outputs, char **path)
 {
 	struct outputs_tables *tables = &outputs->tables[outputs->table_count];
-	char *database;
 
 	if (!is_csv(*path) && !is_rpd(*path))
 		return CLI_OK;
@@ -159,15 +154,13 @@ int outputs_place(struct outputs *outputs, char **path)
 		return cli_usage(
 			"-o %s: %%p and %%e cannot stand in a name that ends in .csv or .rpd",
 			*path);
-	if (is_rpd(*path) ? convert_check_rpd(*path) : convert_check_csv(*path))
+	if (is_rpd(*path) ? database_check_replaceable(*path) : convert_check_csv(*path))
 		return CLI_FAILED;
-	if (asprintf(&database, "%s.db", *path) < 0)
-		return cli_failed("out of memory");
 	tables->folder = *path;
-	tables->database = database;
+	tables->database = cli_format("%s.db", *path);
 	outputs->table_count++;
-	*path = strdup(database);
-	return *path ? CLI_OK : cli_failed("out of memory");
+	*path = cli_need(strdup(tables->database));
+	return CLI_OK;
 }
 
 const char *outputs_shown(const struct outputs *outputs, const char *database)

@@ -23,7 +23,7 @@ static bool is_of_gpu(const char *stream)
 	return !strcmp(stream, RTL_STREAM_HSA) || !strcmp(stream, RTL_STREAM_HSA_COPY);
 }
 
-/* What is known of a stream; takes the causes, which may be NULL. `published` and `lost` with what was missed. */
+/* What is known of a stream; takes the causes. `published` and `lost` with what was missed. */
 struct stream {
 	const char *name;
 	uint64_t published, delivered, left_out, lost, lost_by_mode, cut_off;
@@ -33,9 +33,6 @@ struct stream {
 static void add_stream(struct run_ledger *ledger, const struct stream *s)
 {
 	const uint64_t lost = s->lost > s->lost_by_mode ? s->lost - s->lost_by_mode : 0;
-	struct run_loss *losses =
-		lost ? reallocarray(ledger->losses, ledger->loss_count + 1, sizeof(*losses)) : NULL;
-	char *name = losses ? strdup(s->name) : NULL;
 
 	ledger->delivered += s->delivered;
 	ledger->left_out += s->left_out;
@@ -46,13 +43,14 @@ static void add_stream(struct run_ledger *ledger, const struct stream *s)
 		ledger->gpu_lost += s->lost;
 		ledger->gpu_cut_off += s->cut_off;
 	}
-	if (losses)
-		ledger->losses = losses;
-	if (name)
-		losses[ledger->loss_count++] =
-			(struct run_loss){name, s->causes, s->published, lost};
-	else
+	if (!lost) {
 		free(s->causes);
+		return;
+	}
+	ledger->losses = cli_need(
+		reallocarray(ledger->losses, ledger->loss_count + 1, sizeof(*ledger->losses)));
+	ledger->losses[ledger->loss_count++] =
+		(struct run_loss){cli_need(strdup(s->name)), s->causes, s->published, lost};
 }
 
 /* ---- from the host ---- */
@@ -85,12 +83,9 @@ static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *in
 	if (!strcmp(info->name, "rtl.diagnostics") ||
 	    collect_host->ledger(collect_host, NULL, info, &l))
 		return;
-	causes.file = open_memstream(&stream.causes, &size);
-	if (!causes.file)
-		return;
+	causes.file = cli_need(open_memstream(&stream.causes, &size));
 	collect_host->losses(collect_host, NULL, info, add_cause, &causes);
-	if (fclose(causes.file))
-		stream.causes = NULL;
+	cli_need(fclose(causes.file) ? NULL : stream.causes);
 	stream.published = l.published + l.missed;
 	stream.delivered = l.delivered;
 	stream.left_out = l.left_out;
@@ -136,7 +131,7 @@ static void take_row(void *ledger, const char *const *row)
 		.left_out = number(row[4]),
 		.lost_by_mode = number(row[5]),
 		.cut_off = number(row[6]),
-		.causes = strdup(cli_text(row[7])),
+		.causes = cli_need(strdup(cli_text(row[7]))),
 	};
 
 	add_stream(ledger, &stream);
@@ -165,22 +160,22 @@ char *run_ledger_gpu_causes(const struct run_ledger *ledger)
 {
 	char *text = NULL;
 	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	FILE *file = cli_need(open_memstream(&text, &size));
 
-	for (size_t i = 0; file && i < ledger->loss_count; i++) {
+	for (size_t i = 0; i < ledger->loss_count; i++) {
 		const struct run_loss *loss = &ledger->losses[i];
 
-		if (is_of_gpu(loss->stream) && loss->causes && *loss->causes)
+		if (is_of_gpu(loss->stream) && *loss->causes)
 			fprintf(file, "%s%s", ftell(file) ? ", " : "", loss->causes);
 	}
-	return file && !fclose(file) ? text : NULL;
+	return cli_need(fclose(file) ? NULL : text);
 }
 
 void run_ledger_say(const struct run_ledger *ledger, bool other_streams)
 {
 	for (size_t i = 0; i < ledger->loss_count; i++) {
 		const struct run_loss *loss = &ledger->losses[i];
-		const bool any = loss->causes && *loss->causes;
+		const bool any = *loss->causes;
 
 		if (!other_streams || !is_of_gpu(loss->stream))
 			cli_error("%s: %" PRIu64 " of %" PRIu64 " events LOST%s%s%s", loss->stream,

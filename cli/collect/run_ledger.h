@@ -35,7 +35,7 @@ extern const struct rtl_subscriber run_ledger_watch;
 void run_ledger_take(struct run_ledger *ledger);
 /** The same of a trace. */
 void run_ledger_read(struct run_ledger *ledger, struct database *database);
-/** Why dispatches and copies were lost, as in struct run_loss; to be freed, NULL: out of memory. */
+/** Why dispatches and copies were lost, as in struct run_loss; to be freed. */
 char *run_ledger_gpu_causes(const struct run_ledger *ledger);
 /** A line for each stream that has lost events; `other_streams`: but those of dispatches and copies. */
 void run_ledger_say(const struct run_ledger *ledger, bool other_streams);

@@ -16,16 +16,12 @@
 /* Of a flight recorder, if none is given. */
 #define LIMIT_OF_LAST ((uint64_t)512 << 20)
 
-static int add_line(struct selection_list *list, const char *line)
+static void add_line(struct selection_list *list, const char *line)
 {
-	char *lines = NULL;
+	char *lines = cli_format("%s%s%s", cli_text(list->lines), list->lines ? "\n" : "", line);
 
-	if (asprintf(&lines, "%s%s%s", list->lines ? list->lines : "", list->lines ? "\n" : "",
-		     line) < 0)
-		return cli_failed("out of memory");
 	free(list->lines);
 	list->lines = lines;
-	return CLI_OK;
 }
 
 /* Whether it is a regular expression that the command's processes will understand. */
@@ -53,7 +49,9 @@ static int add(struct selection_list *list, const char *value, const char *who,
 	int status = strchr(value, '\n') ? cli_usage("%s: it has a line break in it", who)
 					 : check(who, value);
 
-	return status ? status : add_line(list, value);
+	if (!status)
+		add_line(list, value);
+	return status;
 }
 
 int selection_add_pattern(void *list, const char *pattern)
@@ -95,13 +93,16 @@ static int prepare_list(struct selection_list *list, struct session *session, co
 	int status;
 
 	if (!list->lines && value) {
-		lines = strdup(value);
-		status = lines ? check_lines(variable, lines, check) : cli_failed("out of memory");
+		lines = cli_need(strdup(value));
+		status = check_lines(variable, lines, check);
 		free(lines);
-		if (status || (status = add_line(list, value)))
+		if (status)
 			return status;
+		add_line(list, value);
 	}
-	return list->lines ? session_set(session, variable, list->lines) : CLI_OK;
+	if (list->lines)
+		session_set(session, variable, list->lines);
+	return CLI_OK;
 }
 
 bool selection_seconds(const char *text, uint64_t *ns)
@@ -169,10 +170,11 @@ static int prepare_periods(struct selection *selection, struct session *session,
 		return status;
 	snprintf(repeat, sizeof(repeat), "%u", selection->repeat);
 	if (selection->delay)
-		status = session_set(session, "RTL_DELAY", selection->delay);
-	if (!status && selection->duration)
-		status = session_set(session, "RTL_DURATION", selection->duration);
-	return status ? status : session_set(session, "RTL_REPEAT", repeat);
+		session_set(session, "RTL_DELAY", selection->delay);
+	if (selection->duration)
+		session_set(session, "RTL_DURATION", selection->duration);
+	session_set(session, "RTL_REPEAT", repeat);
+	return CLI_OK;
 }
 
 /* A number of bytes, with K, M, G or T behind it; 0: not one. */

@@ -34,11 +34,6 @@ static const struct mode *find_mode(const char *name)
 	return NULL;
 }
 
-static int out_of_memory(void)
-{
-	return cli_failed("out of memory");
-}
-
 void session_fini(struct session *session)
 {
 	for (size_t i = 0; i < session->variable_count; i++) {
@@ -59,24 +54,12 @@ void session_fini(struct session *session)
 	outputs_fini(&session->outputs);
 }
 
-int session_set(struct session *session, const char *name, const char *value)
+void session_set(struct session *session, const char *name, const char *value)
 {
-	struct session_variable *variables =
-		reallocarray(session->variables, session->variable_count + 1, sizeof(*variables));
-
-	if (!variables)
-		return out_of_memory();
-	session->variables = variables;
-	struct session_variable *variable = &variables[session->variable_count];
-	variable->name = strdup(name);
-	variable->value = strdup(value);
-	if (!variable->name || !variable->value) {
-		free(variable->name);
-		free(variable->value);
-		return out_of_memory();
-	}
-	session->variable_count++;
-	return CLI_OK;
+	session->variables = cli_need(reallocarray(session->variables, session->variable_count + 1,
+						   sizeof(*session->variables)));
+	session->variables[session->variable_count++] = (struct session_variable){
+		.name = cli_need(strdup(name)), .value = cli_need(strdup(value))};
 }
 
 /* ---- the runtime ---- */
@@ -97,22 +80,19 @@ static bool has_entry(const char *list, const char *separators, const char *entr
 
 /* Sets a variable to what it is now and one more entry, before or behind it. The first of the
  * separators is put between them. */
-static int add_entry(struct session *session, const char *name, const char *separators,
-		     const char *entry, bool first)
+static void add_entry(struct session *session, const char *name, const char *separators,
+		      const char *entry, bool first)
 {
 	const char *now = getenv(name);
 	char *value;
-	int status;
 
-	if (!now || !*now)
-		return session_set(session, name, entry);
-	if (has_entry(now, separators, entry))
-		return session_set(session, name, now);
-	if (asprintf(&value, "%s%c%s", first ? entry : now, *separators, first ? now : entry) < 0)
-		return out_of_memory();
-	status = session_set(session, name, value);
+	if (!now || !*now || has_entry(now, separators, entry)) {
+		session_set(session, name, now && *now ? now : entry);
+		return;
+	}
+	value = cli_format("%s%c%s", first ? entry : now, *separators, first ? now : entry);
+	session_set(session, name, value);
 	free(value);
-	return status;
 }
 
 const char *session_mode(const struct session *session)
@@ -133,49 +113,46 @@ static bool wants_preload(const struct session *session)
 	return (mode && mode->preload) || (source && strcmp(source, "queue") != 0);
 }
 
-static int add_names(struct session *session, const char *tools, const char *preload)
+static void add_names(struct session *session, const char *tools, const char *preload)
 {
 	const char *others = getenv("HSA_TOOLS_LIB");
 	/* It makes its queues by whoever was loaded before, and rtl makes its own: the other way round
 	 * it would see none. */
 	const bool first = others && strstr(others, "librocprofiler64.so");
 	char *twice = NULL;
-	int status;
 
 	/* PAPI takes a library that the variable names alone for rocprofiler's, and names its own in place of
 	 * anything else; rtl's librocprofiler64 then loads the interceptors. They heed one OnLoad. */
-	if (getenv("PAPI_ROCM_ROOT") && !(others && *others) &&
-	    asprintf(&twice, "%s %s", tools, tools) < 0)
-		return out_of_memory();
-	status = add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, first);
+	if (getenv("PAPI_ROCM_ROOT") && !(others && *others))
+		twice = cli_format("%s %s", tools, tools);
+	add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, first);
 	free(twice);
 
+	if (!wants_preload(session))
+		return;
 	/* Behind what is there: a sanitizer's runtime must be first. */
-	if (status || !wants_preload(session))
-		return status;
-	status = add_entry(session, "LD_PRELOAD", ": ", preload, false);
+	add_entry(session, "LD_PRELOAD", ": ", preload, false);
 	/* Else a program that was built with it, by gcc, ends because its runtime is not first. The
 	 * interceptors stand before nothing that it intercepts. */
-	if (!status)
-		status = add_entry(session, "ASAN_OPTIONS", ":", "verify_asan_link_order=0", false);
-	return status;
+	add_entry(session, "ASAN_OPTIONS", ":", "verify_asan_link_order=0", false);
 }
 
 /* HSA_TOOLS_LIB separates with blanks, LD_PRELOAD with those and colons: a path that has some must
  * be found by name instead. */
 static int add_tool(struct session *session, char *path)
 {
-	if (!strpbrk(path, wants_preload(session) ? " \t:" : " \t"))
-		return add_names(session, path, path);
+	if (!strpbrk(path, wants_preload(session) ? " \t:" : " \t")) {
+		add_names(session, path, path);
+		return CLI_OK;
+	}
 	if (strpbrk(path, ":;"))
 		return cli_failed("%s: a folder with blanks or colons in its name cannot be "
 				  "given to the HSA runtime and the loader; install rtl elsewhere",
 				  path);
-	int status = add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
-	if (status)
-		return status;
+	add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
 	*strrchr(path, '/') = '\0';
-	return add_entry(session, "LD_LIBRARY_PATH", ":", path, true);
+	add_entry(session, "LD_LIBRARY_PATH", ":", path, true);
+	return CLI_OK;
 }
 
 static bool may_fall_back(void)
@@ -188,27 +165,13 @@ static bool may_fall_back(void)
 /* Without the interceptors there are the streams of the programs themselves. */
 static int go_without_rocm(struct session *session, const char *path)
 {
-	if (asprintf(
-		    &session->no_rocm,
-		    "this rtl has no interceptors for ROCm, %s is not there; what programs publish "
-		    "themselves can be recorded",
-		    path) < 0) {
-		session->no_rocm = NULL;
-		return out_of_memory();
-	}
+	session->no_rocm =
+		cli_format("this rtl has no interceptors for ROCm, %s is not there; what programs "
+			   "publish themselves can be recorded",
+			   path);
 	if (session->mode && !may_fall_back())
 		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
 	return CLI_OK;
-}
-
-/* For stubs (<rtl/stub.h>) in programs where the loader would not find it. */
-static int tell_library(struct session *session)
-{
-	char *path = library_rtl();
-	int status = path ? session_set(session, "RTL_LIBRARY", path) : CLI_OK;
-
-	free(path);
-	return status;
 }
 
 /* rocm-trace-lite has a tool of the name of our library. Both would intercept the same queues, and both read
@@ -216,14 +179,12 @@ static int tell_library(struct session *session)
 static int refuse_other_rtl(const char *variable, const char *separators)
 {
 	const char *value = getenv(variable);
-	char *copy = value ? strdup(value) : NULL, *own = library_rtl(), *rest = copy, *part;
-	int status = (value && !copy) || !own ? out_of_memory() : CLI_OK;
+	char *copy = cli_need(strdup(cli_text(value))), *own = library_rtl(), *rest = copy, *part;
+	int status = CLI_OK;
 
 	while (!status && (part = strsep(&rest, separators))) {
-		const char *slash = strrchr(part, '/');
-
-		if (strncmp(slash ? slash + 1 : part, "librtl.so", 9) != 0 ||
-		    (slash && database_same_file(part, own)))
+		if (strncmp(cli_base_name(part), "librtl.so", 9) != 0 ||
+		    (strchr(part, '/') && database_same_file(part, own)))
 			continue;
 		status = cli_failed("%s names %s, which is not of this project: rocm-trace-lite "
 				    "installs files of these names, too; take it out of there",
@@ -236,28 +197,25 @@ static int refuse_other_rtl(const char *variable, const char *separators)
 
 int session_prepare_runtime(struct session *session)
 {
-	char *path = library_beside_rtl(LIBRARY_ROCM);
-	int status = path ? tell_library(session) : out_of_memory();
+	char *path = library_beside_rtl(LIBRARY_ROCM), *own = library_rtl();
+	int status = refuse_other_rtl("HSA_TOOLS_LIB", " ");
 
-	if (!status)
-		status = refuse_other_rtl("HSA_TOOLS_LIB", " ");
+	/* For stubs (<rtl/stub.h>) in programs where the loader would not find it. */
+	session_set(session, "RTL_LIBRARY", own);
+	free(own);
 	if (!status)
 		status = refuse_other_rtl("LD_PRELOAD", ": ");
-
-	if (status)
-		goto out;
-	if (!access(path, R_OK))
+	if (!status && !access(path, R_OK))
 		status = add_tool(session, path);
-	else if (errno == ENOENT)
+	else if (!status && errno == ENOENT)
 		status = go_without_rocm(session, path);
-	else
+	else if (!status)
 		status = cli_failed("the interceptors for ROCm, %s: %s", path, strerror(errno));
-out:
 	free(path);
 	/* Else AMD's builds from 6.1 on skip HSA_TOOLS_LIB silently. */
-	return status || session->no_rocm
-		       ? status
-		       : session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
+	if (!status && !session->no_rocm)
+		session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
+	return status;
 }
 
 /* ---- XPTI ---- */
@@ -274,18 +232,15 @@ static const char *value_now(const struct session *session, const char *name)
 }
 
 /* Plugins that link to upstream's framework find ours by the links' names. */
-static int add_xpti_links(struct session *session, char *library)
+static void add_xpti_links(struct session *session, const char *library)
 {
-	const char *now = value_now(session, "LD_LIBRARY_PATH");
-	char *value = NULL;
-	int length = (int)(strrchr(library, '/') - library), status;
+	const char *now = cli_text(value_now(session, "LD_LIBRARY_PATH"));
+	char *value =
+		cli_format("%.*s/" LIBRARY_XPTI_LINKS "%s%s",
+			   (int)(strrchr(library, '/') - library), library, *now ? ":" : "", now);
 
-	if (asprintf(&value, "%.*s/" LIBRARY_XPTI_LINKS "%s%s", length, library,
-		     now && *now ? ":" : "", now ? now : "") < 0)
-		return out_of_memory();
-	status = session_set(session, "LD_LIBRARY_PATH", value);
+	session_set(session, "LD_LIBRARY_PATH", value);
 	free(value);
-	return status;
 }
 
 static int prepare_xpti(struct session *session)
@@ -297,17 +252,11 @@ static int prepare_xpti(struct session *session)
 	if (!session->xpti && !(mode && !strcmp(mode, "full")))
 		return CLI_OK;
 	path = library_beside_rtl(LIBRARY_XPTI);
-	if (!path)
-		return out_of_memory();
 	if (!access(path, R_OK)) {
-		status = session_set(session, "XPTI_FRAMEWORK_DISPATCHER", path);
-		if (!status)
-			status = session_set(session, "XPTI_TRACE_ENABLE", "1");
-		if (!status)
-			status = add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING",
-					   false);
-		if (!status)
-			status = add_xpti_links(session, path);
+		session_set(session, "XPTI_FRAMEWORK_DISPATCHER", path);
+		session_set(session, "XPTI_TRACE_ENABLE", "1");
+		add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING", false);
+		add_xpti_links(session, path);
 	} else if (session->xpti) {
 		status = cli_failed("--xpti: rtl's XPTI framework, %s: %s; install it, or leave "
 				    "the option out",
@@ -323,23 +272,20 @@ int session_prepare_programs(struct session *session, const char *id)
 
 	if (!status)
 		status = prepare_xpti(session);
-	return status || !id ? status : session_set(session, "RTL_SESSION", id);
+	if (id)
+		session_set(session, "RTL_SESSION", id);
+	return status;
 }
 
 /* ---- the mode ---- */
 
 /* A process of the command that does not preload (because it was started without the variable) has
  * what needs no preload: nobody has asked for more. */
-static int set_default_mode(struct session *session)
+static void set_default_mode(struct session *session)
 {
-	int status = CLI_OK;
-
-	if (!session->default_mode)
-		return status;
-	status = session_set(session, "RTL_MODE", session->default_mode);
-	if (!status && !session->for_shell && !getenv("RTL_MODE_FALLBACK"))
-		status = session_set(session, "RTL_MODE_FALLBACK", "1");
-	return status;
+	session_set(session, "RTL_MODE", session->default_mode);
+	if (!session->for_shell && !getenv("RTL_MODE_FALLBACK"))
+		session_set(session, "RTL_MODE_FALLBACK", "1");
 }
 
 int session_prepare_mode(struct session *session)
@@ -350,15 +296,14 @@ int session_prepare_mode(struct session *session)
 		return cli_usage("unknown mode '%s'%s; the modes are " SESSION_MODES, mode,
 				 session->mode ? "" : " in RTL_MODE");
 	const char *output = getenv("RTL_OUTPUT");
-	int status = CLI_OK;
 
 	if (output && *output)
 		cli_error("RTL_OUTPUT is not read by this rtl: name the file with -o");
 	if (session->mode)
-		status = session_set(session, "RTL_MODE", mode);
-	else if (mode == session->default_mode)
-		status = set_default_mode(session);
-	return status ? status : session_prepare_source(session);
+		session_set(session, "RTL_MODE", mode);
+	else if (mode && mode == session->default_mode)
+		set_default_mode(session);
+	return session_prepare_source(session);
 }
 
 const char *session_source(const struct session *session)
@@ -375,16 +320,15 @@ int session_prepare_source(struct session *session)
 {
 	const char *asked = session_source(session), *source = asked ? asked : "queue";
 	const bool is_runtime = !strcmp(source, "runtime");
-	int status = CLI_OK;
 
 	if (!is_runtime && strcmp(source, "queue") != 0 && strcmp(source, "auto") != 0)
 		return cli_usage("unknown source '%s'%s; the sources are queue, runtime, auto",
 				 source, session->source ? "" : " in RTL_SOURCE");
 	if (session->source)
-		status = session_set(session, "RTL_SOURCE", source);
-	if (!status && is_runtime && !getenv(GRAPHS))
-		status = session_set(session, GRAPHS, "0");
-	return status;
+		session_set(session, "RTL_SOURCE", source);
+	if (is_runtime && !getenv(GRAPHS))
+		session_set(session, GRAPHS, "0");
+	return CLI_OK;
 }
 
 /* ---- the output ---- */
@@ -394,10 +338,9 @@ char *session_absolute_path(const char *path)
 	char *folder, *absolute;
 
 	if (*path == '/')
-		return strdup(path);
+		return cli_need(strdup(path));
 	folder = getcwd(NULL, 0);
-	if (!folder || asprintf(&absolute, "%s/%s", folder, path) < 0)
-		absolute = NULL;
+	absolute = folder ? cli_format("%s/%s", folder, path) : NULL;
 	free(folder);
 	return absolute;
 }
@@ -406,12 +349,11 @@ char *session_absolute_path(const char *path)
 static int check_output(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	char *folder =
+		cli_need(slash == path ? strdup("/") : strndup(path, (size_t)(slash - path)));
 	struct stat st;
 	int status = CLI_OK;
 
-	if (!folder)
-		return out_of_memory();
 	if (!slash[1] || (!stat(path, &st) && S_ISDIR(st.st_mode)))
 		status = cli_failed("output %s is a folder; give the name of a file", path);
 	else if (access(folder, W_OK | X_OK))
@@ -479,51 +421,42 @@ static int check_setting(const struct rtl_plugin *plugin, const char *value)
 }
 
 /* What the user's setting makes of the database's name. */
-static int note_database(struct session *session, const char *pattern)
+static void note_database(struct session *session, const char *pattern)
 {
 	struct output_names_room room;
 	const struct output_names names = output_names_here(&room);
 	char *name;
 
 	if (session->database || session->database_glob)
-		return CLI_OK; /* the first one's */
+		return; /* the first one's */
 	if (output_needs_process(pattern)) {
-		session->database_glob = output_glob(pattern, &names);
-		return session->database_glob ? CLI_OK : out_of_memory();
-	}
-	if (output_expand(pattern, &names, &name))
-		return CLI_OK; /* the subscriber says what is wrong with it */
-	session->database = session_absolute_path(name);
-	free(name);
-	return session->database ? CLI_OK : out_of_memory();
+		session->database_glob = cli_need(output_glob(pattern, &names));
+	} else if (!output_expand(pattern, &names, &name)) {
+		session->database = session_absolute_path(name);
+		free(name);
+	} /* else the subscriber says what is wrong with it */
 }
 
 /* Takes note of a timeline: to look for it at the end. */
-static int note_timeline(struct session *session, const char *pattern)
+static void note_timeline(struct session *session, const char *pattern)
 {
 	struct output_names_room room;
 	const struct output_names names = output_names_here(&room);
-	char **timelines =
-		reallocarray(session->timelines, session->timeline_count + 1, sizeof(*timelines));
 
-	if (!timelines)
-		return out_of_memory();
-	session->timelines = timelines;
-	timelines[session->timeline_count] = output_glob(pattern, &names);
-	if (!timelines[session->timeline_count])
-		return out_of_memory();
-	session->timeline_count++;
-	return CLI_OK;
+	session->timelines = cli_need(reallocarray(session->timelines, session->timeline_count + 1,
+						   sizeof(*session->timelines)));
+	session->timelines[session->timeline_count++] = cli_need(output_glob(pattern, &names));
 }
 
 /* What the subscriber writes to, by its pattern. */
-static int note_output(struct session *session, const char *subscriber, const char *pattern)
+static void note_output(struct session *session, const char *subscriber, const char *pattern)
 {
 	if (!strcmp(subscriber, "stats"))
 		session->prints_statistics |= !strcmp(pattern, "stderr");
 	if (!strcmp(subscriber, "sqlite"))
-		return note_database(session, pattern);
-	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
+		note_database(session, pattern);
+	if (!strcmp(subscriber, "json"))
+		note_timeline(session, pattern);
 }
 
 /* The default name for a database or a timeline, which one subscriber gets; NULL: none. To be freed. */
@@ -532,16 +465,12 @@ static char *default_output(struct session *session, const char *subscriber)
 	const char *name = session->default_output;
 	const bool is_database = !strcmp(subscriber, "sqlite");
 	bool *taken = is_database ? &session->has_default_database : &session->has_default_timeline;
-	char *timeline;
 
 	if (!name || *taken || (!is_database && strcmp(subscriber, "json") != 0))
 		return NULL;
 	*taken = true;
-	if (is_database)
-		return strdup(name);
-	return asprintf(&timeline, "%.*s.json", (int)(strrchr(name, '.') - name), name) < 0
-		       ? NULL
-		       : timeline;
+	return is_database ? cli_format("%s", name)
+			   : cli_format("%.*s.json", (int)(strrchr(name, '.') - name), name);
 }
 
 /* A file for a subscriber: the user's next one, or the default; NULL: the subscriber's own. To be
@@ -551,7 +480,7 @@ static char *next_output(struct session *session, const char *subscriber)
 	struct outputs *outputs = &session->outputs;
 
 	if (outputs->taken < outputs->count)
-		return strdup(outputs->names[outputs->taken++]);
+		return cli_need(strdup(outputs->names[outputs->taken++]));
 	return default_output(session, subscriber);
 }
 
@@ -568,13 +497,15 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 		return CLI_OK;
 	if (setting->given) {
 		status = check_setting(plugin, setting->value);
-		return status ? status : note_output(session, subscriber->name, setting->value);
+		note_output(session, subscriber->name, setting->value);
+		return status;
 	}
 	path = next_output(session, subscriber->name);
-	if (!path && !strcmp(subscriber->name, "stats"))
-		return note_output(session, subscriber->name, "stderr");
-	if (!path)
+	if (!path) {
+		if (!strcmp(subscriber->name, "stats"))
+			note_output(session, subscriber->name, "stderr");
 		return CLI_OK;
+	}
 	absolute = session_absolute_path(path);
 	free(path);
 	if (!absolute)
@@ -586,7 +517,7 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	if (!status && is_own(subscriber)) {
 		status = outputs_pattern(absolute, &pattern);
 		if (!status)
-			status = note_output(session, subscriber->name, pattern);
+			note_output(session, subscriber->name, pattern);
 	}
 	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
 	write_encoded(list, pattern ? pattern : absolute, "&:", "%25");
@@ -602,20 +533,6 @@ static void write_name(const struct rtl_plugin *plugin, FILE *list)
 
 	write_encoded(list, path ? path : rtl_plugin_path(plugin), ":?", "%25");
 	free(path);
-}
-
-static int keep_plugin(struct session *session, struct rtl_plugin *plugin)
-{
-	struct rtl_plugin **plugins =
-		reallocarray(session->plugins, session->plugin_count + 1, sizeof(*plugins));
-
-	if (!plugins) {
-		rtl_plugin_close(plugin);
-		return out_of_memory();
-	}
-	session->plugins = plugins;
-	plugins[session->plugin_count++] = plugin;
-	return CLI_OK;
 }
 
 /* Of a subscriber's file; who writes a name may forget any of them. */
@@ -638,16 +555,15 @@ static char *distinct_part(const char *name, size_t length)
 		length -= n;
 	}
 	length = without(name, length, suffix);
-	return strndup(name, without(name, length, kind));
+	return cli_need(strndup(name, without(name, length, kind)));
 }
 
 static void look_at(void *nearest, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+	const char *file = cli_base_name(path);
 	char *part = distinct_part(file, strlen(file));
 
-	if (part)
-		cli_nearest_look(nearest, part);
+	cli_nearest_look(nearest, part);
 	free(part);
 }
 
@@ -658,7 +574,7 @@ static int refuse_subscriber(const char *spec, int error, const char *message)
 	char *part = distinct_part(spec, (size_t)length);
 	struct cli_nearest nearest = {.name = ""};
 
-	if (part && error == RTL_ENOENT && strstr(message, "' not found in ")) {
+	if (error == RTL_ENOENT && strstr(message, "' not found in ")) {
 		nearest = cli_nearest_to(part, strlen(part));
 		rtl_plugin_list(look_at, &nearest);
 	}
@@ -686,10 +602,10 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list)
 		fputs(question, list);
 	session->takes_operations |= is_own(rtl_plugin_subscriber(plugin)) ||
 				     !strcmp(rtl_plugin_subscriber(plugin)->name, "clickhouse");
-	int status = keep_plugin(session, plugin);
-	if (!status)
-		status = write_output(session, plugin, list, question && question[1]);
-	return status;
+	session->plugins = cli_need(reallocarray(session->plugins, session->plugin_count + 1,
+						 sizeof(*session->plugins)));
+	session->plugins[session->plugin_count++] = plugin;
+	return write_output(session, plugin, list, question && question[1]);
 }
 
 /* Each subscriber of the list in its turn. */
@@ -738,21 +654,13 @@ static char *subscriber_specs(const struct session *session, int *status)
 	char *specs, *more;
 
 	*status = CLI_OK;
-	if (session->subscribers)
-		specs = strdup(session->subscribers);
-	else if (session->outputs.count)
-		specs = outputs_subscribers(&session->outputs, status);
-	else
-		specs = strdup(DEFAULT_SUBSCRIBERS);
-	if (!specs && !*status)
-		*status = out_of_memory();
-	if (!specs || session->subscribers || !session->summarizes ||
-	    strstr(specs, DEFAULT_SUBSCRIBERS))
+	if (session->subscribers || !session->outputs.count)
+		return cli_need(
+			strdup(session->subscribers ? session->subscribers : DEFAULT_SUBSCRIBERS));
+	specs = outputs_subscribers(&session->outputs, status);
+	if (!specs || !session->summarizes || strstr(specs, DEFAULT_SUBSCRIBERS))
 		return specs;
-	if (asprintf(&more, "%s:libstats_sub.so?output=stderr&top=10", specs) < 0) {
-		*status = out_of_memory();
-		more = NULL;
-	}
+	more = cli_format("%s:libstats_sub.so?output=stderr&top=10", specs);
 	free(specs);
 	return more;
 }
@@ -762,14 +670,13 @@ int session_prepare_subscribers(struct session *session)
 	int status;
 	char *specs = subscriber_specs(session, &status);
 	size_t size;
-	FILE *list = specs ? open_memstream(&session->list, &size) : NULL;
+	FILE *list;
 
-	if (specs && !list)
-		status = out_of_memory();
-	if (!status)
-		status = add_subscribers(session, specs, list);
-	if (list && fclose(list) && !status)
-		status = out_of_memory();
+	if (!specs)
+		return status;
+	list = cli_need(open_memstream(&session->list, &size));
+	status = add_subscribers(session, specs, list);
+	cli_need(fclose(list) ? NULL : session->list);
 	free(specs);
 	return status;
 }

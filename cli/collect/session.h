@@ -60,8 +60,8 @@ struct session {
 
 void session_fini(struct session *session);
 
-/** Sets a variable. CLI_OK, or CLI_FAILED after a line. */
-int session_set(struct session *session, const char *name, const char *value);
+/** Sets a variable. */
+void session_set(struct session *session, const char *name, const char *value);
 
 /**
  * The variables that make the runtime load rtl's interceptors. Where these are not installed that is

@@ -20,67 +20,23 @@ static const char *const architectures[] = {
 };
 #define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
 
-struct name_list {
-	char *copy;
-	char **names; /* those that some GPU has become NULL */
-	size_t count, unknown;
-};
+/* What is defined for each of them; NULL: nothing. */
+typedef struct counter_set *counter_sets[ARCHITECTURES];
 
-static int split(struct name_list *names, const char *list)
-{
-	char *rest, *name;
-
-	names->copy = strdup(list);
-	names->names = calloc(strlen(list) / 2 + 1, sizeof(*names->names));
-	if (!names->copy || !names->names)
-		return cli_failed("out of memory");
-	rest = names->copy;
-	while ((name = strsep(&rest, ","))) {
-		name += strspn(name, " \t");
-		name[strcspn(name, " \t")] = '\0';
-		if (*name)
-			names->names[names->count++] = name;
-	}
-	names->unknown = names->count;
-	return names->count ? CLI_OK : cli_usage("--counters: give at least one name");
-}
-
-/* Strikes out what that GPU has; false after a line in `why` if nothing is defined for it. */
-static bool look_in(struct name_list *names, const struct counter_options *options,
-		    const char *architecture, char *why, size_t size)
-{
-	char message[512];
-	struct counter_set *set = counter_set_load(architecture, options, why, size);
-	const bool defined = set;
-
-	for (size_t i = 0; set && i < names->count; i++) {
-		struct metric *metric;
-
-		if (!names->names[i])
-			continue;
-		metric = metric_compile(set, names->names[i], message, sizeof(message));
-		if (!metric)
-			continue;
-		names->names[i] = NULL;
-		names->unknown--;
-		metric_destroy(metric);
-	}
-	counter_set_destroy(set);
-	return defined;
-}
-
-static int say_unknown(const struct counter_options *options, const char *name)
+static int check_name(counter_sets sets, const char *name)
 {
 	struct cli_nearest nearest = cli_nearest_to(name, strlen(name));
 	char why[512];
 
 	for (size_t i = 0; i < ARCHITECTURES; i++) {
-		struct counter_set *set =
-			counter_set_load(architectures[i], options, why, sizeof(why));
+		struct metric *metric =
+			sets[i] ? metric_compile(sets[i], name, why, sizeof(why)) : NULL;
 
-		for (size_t k = 0; set && k < counter_set_count(set); k++)
-			cli_nearest_look(&nearest, counter_set_at(set, k)->name);
-		counter_set_destroy(set);
+		metric_destroy(metric);
+		if (metric)
+			return CLI_OK;
+		for (size_t k = 0; sets[i] && k < counter_set_count(sets[i]); k++)
+			cli_nearest_look(&nearest, counter_set_at(sets[i], k)->name);
 	}
 	return cli_usage("--counters: no GPU that rtl knows has a counter or metric %s; %s%s%s`rtl "
 			 "list-counters` tells which there are",
@@ -90,34 +46,42 @@ static int say_unknown(const struct counter_options *options, const char *name)
 
 static int check_names(const char *list, const struct counter_options *options)
 {
-	struct name_list names = {0};
-	int status = split(&names, list);
-	bool defined = false;
-	char why[512];
+	char *copy = cli_need(strdup(list)), *rest = copy, *name, why[512];
+	bool is_named = false, is_defined = false;
+	int status = CLI_OK;
+	counter_sets sets;
 
-	for (size_t i = 0; !status && names.unknown && i < ARCHITECTURES; i++)
-		defined |= look_in(&names, options, architectures[i], why, sizeof(why));
-	if (!status && !defined)
-		status = cli_usage("--counters: %s", why);
-	for (size_t i = 0; !status && i < names.count; i++)
-		if (names.names[i])
-			status = say_unknown(options, names.names[i]);
-	free(names.names);
-	free(names.copy);
-	return status;
+	for (size_t i = 0; i < ARCHITECTURES; i++) {
+		sets[i] = counter_set_load(architectures[i], options, why, sizeof(why));
+		is_defined |= sets[i] != NULL;
+	}
+	while (!status && (name = strsep(&rest, ","))) {
+		name += strspn(name, " \t");
+		name[strcspn(name, " \t")] = '\0';
+		is_named |= *name != '\0';
+		if (*name && is_defined)
+			status = check_name(sets, name);
+	}
+	for (size_t i = 0; i < ARCHITECTURES; i++)
+		counter_set_destroy(sets[i]);
+	free(copy);
+	if (!is_named)
+		return cli_usage("--counters: give at least one name");
+	return is_defined ? status : cli_usage("--counters: %s", why);
 }
 
 /* What the program is handed: it reads neither YAML nor XML. */
 static int set_definitions(struct session *session, const char *names)
 {
-	char why[512], *list = definitions_list(NULL, why, sizeof(why)), *needed = NULL;
+	char why[512], *list = definitions_list(NULL, why, sizeof(why)), *needed;
 	const struct counter_options options = {.list = list};
-	int status = list ? check_names(names, &options) : cli_usage("--counters: %s", why);
+	int status;
 
-	if (!status && !(needed = definitions_needed(list, names)))
-		status = cli_failed("out of memory");
-	if (!status)
-		status = session_set(session, "RTL_COUNTERS_DEFINITIONS", needed);
+	if (!list)
+		return cli_usage("--counters: %s", why);
+	status = check_names(names, &options);
+	needed = cli_need(definitions_needed(list, names));
+	session_set(session, "RTL_COUNTERS_DEFINITIONS", needed);
 	free(needed);
 	free(list);
 	return status;
@@ -170,11 +134,6 @@ static const char *asked(const char *option, const char *variable)
 	return value && *value ? value : NULL;
 }
 
-static int set(struct session *session, const char *variable, const char *option)
-{
-	return option ? session_set(session, variable, option) : CLI_OK;
-}
-
 /* Without names of counters. */
 static int check_none(const struct session *session)
 {
@@ -211,16 +170,17 @@ static int check(struct session *session, const char *list)
 int session_prepare_counters(struct session *session)
 {
 	const char *list = asked(session->counters, "RTL_COUNTERS");
-	int status;
+	const char *const set[][2] = {
+		{"RTL_COUNTERS", session->counters},
+		{"RTL_COUNTERS_PASSES", session->counters_passes},
+		{"RTL_COUNTERS_SAMPLE", session->counters_sample},
+		{"RTL_COUNTERS_KERNELS", session->counters_kernels},
+	};
 
 	if (!list || (session->counters && !*session->counters))
 		return check_none(session);
-	status = check(session, list);
-	if (!status)
-		status = set(session, "RTL_COUNTERS", session->counters);
-	if (!status)
-		status = set(session, "RTL_COUNTERS_PASSES", session->counters_passes);
-	if (!status)
-		status = set(session, "RTL_COUNTERS_SAMPLE", session->counters_sample);
-	return status ? status : set(session, "RTL_COUNTERS_KERNELS", session->counters_kernels);
+	for (size_t i = 0; i < sizeof(set) / sizeof(*set); i++)
+		if (set[i][1])
+			session_set(session, set[i][0], set[i][1]);
+	return check(session, list);
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See trace_summary.h. */
-#include "trace_summary.h"
+/* See collect.h: sums up what a source reads. */
+#include "collect.h"
 
 #include <rtl/events.h>
 #include <stdlib.h>
 
 #include "cli.h"
-#include "collect.h"
 #include "database.h"
-#include "database_sql.h"
 #include "sink.h"
 
 /* A subscriber of the command's own gets no settings: what the next one fills. */
@@ -17,11 +15,9 @@ static struct summary *filled;
 static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		  void **instance)
 {
-	struct sink *sink = malloc(sizeof(*sink));
+	struct sink *sink = cli_need(malloc(sizeof(*sink)));
 
 	(void)settings, (void)count;
-	if (!sink)
-		return RTL_ENOMEM;
 	sink_init(sink, host, filled);
 	*instance = sink;
 	return 0;
@@ -63,42 +59,30 @@ int trace_summarize(const char *path, struct summary *summary)
 
 /* ---- databases ---- */
 
-struct target {
-	struct summary *summary;
-	bool failed;
-};
-
 /* row: name, duration */
-static void add_group(void *user, const char *const *row)
+static void add_group(void *summary, const char *const *row)
 {
-	struct target *target = user;
-	struct summary_section *section = summary_section(target->summary, RTL_STREAM_SYCL, "group",
-							  "Command groups, on the GPU");
-	struct summary_group *group =
-		section ? summary_group(section, row[0] && *row[0] ? row[0] : "(unnamed)") : NULL;
+	struct summary_section *section = cli_need(
+		summary_section(summary, RTL_STREAM_SYCL, "group", "Command groups, on the GPU"));
 
-	if (group)
-		summary_group_add(group, row[1] ? strtoull(row[1], NULL, 10) : 0);
-	else
-		target->failed = true;
+	summary_group_add(
+		cli_need(summary_group(section, row[0] && *row[0] ? row[0] : "(unnamed)")),
+		row[1] ? strtoull(row[1], NULL, 10) : 0);
 }
 
 int database_summarize(struct database *database, struct summary *summary)
 {
-	struct target target = {summary, false};
 	char *writer = database_fact(database, "writer");
 
 	if (writer)
 		summary_set_unfinished(summary);
 	free(writer);
-	if (trace_summarize(database->path, summary) ||
-	    (database_has_table(database, "rtl_node_ops") > 0 &&
-	     database_query(database,
-			    "SELECT name, end_ns - begin_ns FROM rtl_node_ops"
-			    " WHERE end_ns >= begin_ns",
-			    add_group, &target)))
-		return -1;
-	if (target.failed)
-		cli_error("out of memory");
-	return target.failed ? -1 : 0;
+	return trace_summarize(database->path, summary) ||
+			       (database_has_table(database, "rtl_node_ops") > 0 &&
+				database_query(database,
+					       "SELECT name, end_ns - begin_ns FROM rtl_node_ops"
+					       " WHERE end_ns >= begin_ns",
+					       add_group, summary))
+		       ? -1
+		       : 0;
 }

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "database.h"
 #include "summary.h"
-#include "trace_summary.h"
 
 #define FILES_MOST 100
 
@@ -46,10 +46,8 @@ static bool read_percent(const char *text, double *share)
 static struct summary *read_summary(const char *path, int *unfinished)
 {
 	struct database *database = database_open(path, false);
-	struct summary *summary = database ? summary_create() : NULL;
+	struct summary *summary = database ? cli_need(summary_create()) : NULL;
 
-	if (database && !summary)
-		cli_error("out of memory");
 	if (summary && database_summarize(database, summary)) {
 		summary_destroy(summary);
 		summary = NULL;

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 #include "collect.h"
-#include "database_sql.h"
+#include "database.h"
 #include "embed.h"
 #include "folders.h"
 #include "notes.h"
@@ -239,10 +239,9 @@ static int info_folder(const char *path, bool as_json)
 	struct view view;
 	int status = folder_look("info", path, &is), error;
 
-	if (!status)
-		status = view_begin(&view, as_json);
 	if (status)
 		return status;
+	view_begin(&view, as_json);
 	state.path = path;
 	state.json = &view.json;
 	notes_read(path, &notes);

@@ -107,9 +107,6 @@ static void add_all(struct listing *listing, rtl_publisher_streams_fn publisher,
 static int add_own(struct listing *listing, char *path)
 {
 	int status = CLI_OK;
-
-	if (!path)
-		return cli_failed("out of memory");
 	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
 	if (publisher)
@@ -131,7 +128,7 @@ static int add_rtl(struct listing *listing)
 	char *path = library_beside_rtl(LIBRARY_XPTI);
 	int xpti = CLI_OK;
 
-	if (path && !access(path, F_OK))
+	if (!access(path, F_OK))
 		xpti = add_own(listing, path);
 	else
 		free(path);
@@ -141,11 +138,9 @@ static int add_rtl(struct listing *listing)
 /* The library stays loaded: it may not like to go. */
 static int add_library(struct listing *listing, const char *path)
 {
-	char *file = strchr(path, '/') || access(path, F_OK) ? strdup(path) : NULL;
-
 	/* A name without a slash is a file in the working directory if there is one. */
-	if (!file && asprintf(&file, "./%s", path) < 0)
-		return cli_failed("out of memory");
+	const bool is_here = !strchr(path, '/') && !access(path, F_OK);
+	char *file = cli_format("%s%s", is_here ? "./" : "", path);
 	void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
 	bool runs = !handle && !access(file, X_OK);
 	free(file);
@@ -281,10 +276,9 @@ static int add_command_streams(struct listing *listing, int *ended)
 
 static int list(struct listing *listing, int *ended)
 {
-	int status = view_begin(&listing->view, listing->as_json), error;
+	int status = CLI_OK, error;
 
-	if (status)
-		return status;
+	view_begin(&listing->view, listing->as_json);
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "streams");
 	if (!listing->operands.count && !listing->operands.command)

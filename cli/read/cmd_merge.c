@@ -53,11 +53,7 @@ static int run_format(const struct merge *merge, const char *format, ...)
 	va_start(arguments, format);
 	sql = sqlite3_vmprintf(format, arguments);
 	va_end(arguments);
-	if (!sql) {
-		cli_error("out of memory");
-		return -1;
-	}
-	rc = run_sql(merge, sql);
+	rc = run_sql(merge, cli_need(sql));
 	sqlite3_free(sql);
 	return rc;
 }
@@ -77,7 +73,7 @@ static char *ask(const struct merge *merge, const char *sql)
 	rc = sqlite3_step(statement);
 	if (rc == SQLITE_ROW)
 		text = (const char *)sqlite3_column_text(statement, 0);
-	value = rc == SQLITE_ROW || rc == SQLITE_DONE ? strdup(text ? text : "") : NULL;
+	value = rc == SQLITE_ROW || rc == SQLITE_DONE ? cli_format("%s", cli_text(text)) : NULL;
 	if (!value)
 		fail(merge);
 	sqlite3_finalize(statement);
@@ -136,13 +132,9 @@ static int copy_database(const struct merge *merge, const char *to)
 
 static int move_input(struct merge *merge, size_t number)
 {
-	char *path, *sql;
+	char *path = cli_format("%s.%zu", merge->output, number), *sql;
 	int rc;
 
-	if (asprintf(&path, "%s.%zu", merge->output, number) < 0) {
-		cli_error("out of memory");
-		return -1;
-	}
 	unlink(path); /* what one that was killed has left */
 	free(merge->traces[number]);
 	merge->traces[number] = path;
@@ -203,11 +195,7 @@ static int look_at(struct merge *merge, size_t number)
 static int add_input(struct merge *merge, size_t number, const char *path)
 {
 	merge->input = path;
-	merge->traces[number] = strdup(path);
-	if (!merge->traces[number]) {
-		cli_error("out of memory");
-		return -1;
-	}
+	merge->traces[number] = cli_need(strdup(path));
 	merge->count = number + 1;
 	return run_format(merge, "ATTACH %Q AS i", path) || look_at(merge, number) ||
 			       run_sql(merge, "DETACH i")
@@ -244,9 +232,8 @@ static int write_output(struct merge *merge, char *const *inputs, size_t count)
 		if (add_input(merge, i, inputs[i]))
 			return CLI_FAILED;
 	list = ask(merge, section("subscriber"));
-	status = list ? collect_set_properties(NULL, NULL) : CLI_FAILED;
-	if (!status)
-		status = collect_feed(merge->traces, merge->count, NULL, list, NULL);
+	collect_set_properties(NULL, NULL);
+	status = list ? collect_feed(merge->traces, merge->count, NULL, list, NULL) : CLI_FAILED;
 	free(list);
 	return !status && merge->has_rtl && write_facts(merge) ? CLI_FAILED : status;
 }
@@ -263,9 +250,9 @@ static int check_trace(const char *path, bool unfinished)
 
 static int merge_traces(const char *output, char *const *inputs, size_t count, bool unfinished)
 {
-	struct merge merge = {.traces = calloc(count, sizeof(*merge.traces))};
+	struct merge merge = {.traces = cli_need(calloc(count, sizeof(*merge.traces)))};
 	struct part part;
-	int status = merge.traces ? CLI_OK : cli_failed("out of memory");
+	int status = CLI_OK;
 
 	for (size_t i = 0; !status && i < count; i++)
 		status = check_trace(inputs[i], unfinished);
@@ -274,9 +261,8 @@ static int merge_traces(const char *output, char *const *inputs, size_t count, b
 	if (!status) {
 		merge.output = part.path;
 		merge.input = output;
-		status = sqlite3_open(":memory:", &merge.db) == SQLITE_OK
-				 ? write_output(&merge, inputs, count)
-				 : cli_failed("out of memory");
+		sqlite3_open(":memory:", &merge.db);
+		status = write_output(&merge, inputs, count);
 		sqlite3_close(merge.db);
 		for (size_t i = 0; i < merge.count; i++) {
 			if (strcmp(merge.traces[i], inputs[i]) != 0)
@@ -319,11 +305,9 @@ static int merge(const struct request *request)
 			return cli_usage("merge: %s is one of the traces: give -o another name",
 					 output);
 	}
-	if (!database_replaceable(output))
-		return cli_failed("output %s exists and is no trace, so it is not written over; "
-				  "move it away, or choose another file with -o",
-				  output);
-	status = merge_traces(output, inputs, count, request->unfinished);
+	status = database_check_replaceable(output);
+	if (!status)
+		status = merge_traces(output, inputs, count, request->unfinished);
 	if (status)
 		return status;
 	cli_line("%s: %zu traces", output, count);

@@ -31,10 +31,9 @@ static const struct cli_option options[] = {
 /* The folder's name, in the working directory. To be freed. */
 static char *default_output(const char *folder)
 {
-	char *path = realpath(folder, NULL), *name = NULL;
+	char *path = realpath(folder, NULL);
+	char *name = path ? cli_format("%s.db", strrchr(path, '/') + 1) : NULL;
 
-	if (path && asprintf(&name, "%s.db", strrchr(path, '/') + 1) < 0)
-		name = NULL;
 	free(path);
 	return name;
 }
@@ -44,13 +43,13 @@ static char *default_output(const char *folder)
 static int take_properties(const char *folder)
 {
 	struct notes notes;
-	int error = notes_read(folder, &notes), status;
+	int error = notes_read(folder, &notes);
 
 	if (error)
 		return cli_failed("replay: %s: %s", folder, strerror(error));
-	status = collect_set_properties(NULL, notes.mode);
+	collect_set_properties(NULL, notes.mode);
 	notes_fini(&notes);
-	return status;
+	return CLI_OK;
 }
 
 static int replay_folder(const char *folder, struct session *session)
@@ -74,8 +73,7 @@ static int replay_source(char *trace, const char *input, struct session *session
 {
 	int status = session_prepare_subscribers(session);
 
-	if (!status)
-		status = collect_set_properties(NULL, NULL);
+	collect_set_properties(NULL, NULL);
 	return status ? status : collect_feed(&trace, 1, input, session->list, NULL);
 }
 

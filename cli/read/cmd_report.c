@@ -15,16 +15,15 @@
 #include <rtl/types.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "convert.h"
 #include "database.h"
-#include "database_sql.h"
 #include "embed.h"
 #include "folders.h"
 #include "json.h"
 #include "part.h"
 #include "report.h"
 #include "summary.h"
-#include "trace_summary.h"
 
 #define EVENTS_MOST 4000000u
 /* Where in the page the data goes. */
@@ -61,43 +60,34 @@ static const struct cli_option options[] = {
 
 /* ---- JSON ---- */
 
-/* A text of JSON that was written to memory, as a script, so that no string in it ends that. It is freed. 0,
- * or -1 after a line. */
-static int put_script(FILE *page, const char *id, FILE *file, char **json)
+/* A text of JSON that was written to memory, as a script, so that no string in it ends that. It is freed. */
+static void put_script(FILE *page, const char *id, FILE *file, char **json)
 {
-	const bool failed = !file || fclose(file);
-
-	if (failed)
-		cli_error("out of memory");
-	else
-		fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
-	for (const char *at = failed ? "" : *json; *at; at++)
+	cli_need(fclose(file) ? NULL : *json);
+	fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
+	for (const char *at = *json; *at; at++)
 		if (*at == '<')
 			fputs("\\u003c", page);
 		else
 			fputc(*at, page);
-	if (!failed)
-		fputs("</script>\n", page);
+	fputs("</script>\n", page);
 	free(*json);
-	return failed ? -1 : 0;
 }
 
 static int put_summary(struct page *page)
 {
 	const struct summary_style style = {.title = page->path};
-	struct summary *summary = summary_create();
+	struct summary *summary = cli_need(summary_create());
 	char *json = NULL;
 	size_t size;
-	FILE *file = summary ? open_memstream(&json, &size) : NULL;
-	int rc = 0;
+	FILE *file = cli_need(open_memstream(&json, &size));
+	const int rc = page->database ? database_summarize(page->database, summary)
+				      : trace_summarize(page->path, summary);
 
-	if (file)
-		rc = page->database ? database_summarize(page->database, summary)
-				    : trace_summarize(page->path, summary);
-	if (file && !rc)
-		summary_print_json(summary, file, &style);
+	summary_print_json(summary, file, &style);
 	summary_destroy(summary);
-	return put_script(page->file, "rtl-summary", file, &json) ? -1 : rc;
+	put_script(page->file, "rtl-summary", file, &json);
+	return rc;
 }
 
 /* Rows: key, value */
@@ -109,11 +99,10 @@ static void put_value(void *user, const char *const *row)
 static int put_facts(struct json *json, const struct page *page, const struct report *report)
 {
 	const struct rtl_host *host = report->sink.host;
-	const char *name = strrchr(page->path, '/');
 	const struct rtl_process *process;
 
 	json_text(json, "version", rtl_version());
-	json_text(json, "file", name ? name + 1 : page->path);
+	json_text(json, "file", cli_base_name(page->path));
 	json_number(json, "base_ns", report->base_ns);
 	json_number(json, "end_ns", report->end_ns);
 	json_number(json, "left_out", report->left_out);
@@ -169,16 +158,15 @@ static int put_trace(struct page *page, const struct report *report)
 {
 	char *text = NULL;
 	size_t size;
-	struct json json = {.file = open_memstream(&text, &size)};
-	int rc = 0;
+	struct json json = {.file = cli_need(open_memstream(&text, &size))};
+	int rc;
 
-	if (json.file) {
-		json_object(&json, NULL);
-		rc = put_facts(&json, page, report);
-		put_tracks(&json, report);
-		json_end(&json);
-	}
-	return put_script(page->file, "rtl-trace", json.file, &text) ? -1 : rc;
+	json_object(&json, NULL);
+	rc = put_facts(&json, page, report);
+	put_tracks(&json, report);
+	json_end(&json);
+	put_script(page->file, "rtl-trace", json.file, &text);
+	return rc;
 }
 
 /* ---- events ---- */
@@ -202,22 +190,18 @@ static void put_base64(FILE *page, const unsigned char *bytes, size_t size)
 }
 
 /* The page's browser reads the format of RFC 1950, which compress2 writes. */
-static int put_events(FILE *page, const struct report *report)
+static void put_events(FILE *page, const struct report *report)
 {
 	uLongf size = compressBound(report->packed_size);
-	unsigned char *compressed = malloc(size);
+	unsigned char *compressed = cli_need(malloc(size));
+	const int result =
+		compress2(compressed, &size, report->packed, report->packed_size, Z_BEST_SPEED);
 
-	if (!compressed || compress2(compressed, &size, report->packed, report->packed_size,
-				     Z_BEST_SPEED) != Z_OK) {
-		free(compressed);
-		cli_error("out of memory");
-		return -1;
-	}
+	cli_need(result == Z_OK ? compressed : NULL);
 	fputs("<script type=\"text/plain\" id=\"rtl-events\">", page);
 	put_base64(page, compressed, size);
 	fputs("</script>\n", page);
 	free(compressed);
-	return 0;
 }
 
 /* What stands behind the summary. */
@@ -225,11 +209,12 @@ static char *end_page(struct report *report, size_t *size)
 {
 	struct page *page = report->user;
 
-	page->failed = put_trace(page, report) || put_events(page->file, report);
+	page->failed = put_trace(page, report);
+	put_events(page->file, report);
 	fputs(strstr(report_page, MARK) + strlen(MARK), page->file);
 	fflush(page->file);
 	*size = page->size;
-	return page->failed ? NULL : strdup(page->text);
+	return page->failed ? NULL : cli_need(strdup(page->text));
 }
 
 /* ---- the command ---- */
@@ -254,12 +239,10 @@ static int write_events(struct page *page, const struct part *part, struct repor
 
 static int write_part(struct page *page, const struct part *part, unsigned most)
 {
-	struct report *report = calloc(1, sizeof(*report));
+	struct report *report = cli_need(calloc(1, sizeof(*report)));
 	int status = CLI_FAILED;
 
-	page->file = report ? open_memstream(&page->text, &page->size) : NULL;
-	if (!page->file)
-		return cli_failed("out of memory");
+	page->file = cli_need(open_memstream(&page->text, &page->size));
 	report->most = most;
 	report->end = end_page;
 	report->user = page;
@@ -327,13 +310,10 @@ static int report(const struct request *request, const char *path, const char *o
 /* run.db: run.html. To be freed. */
 static char *default_output(const char *path)
 {
-	const char *name = strrchr(path, '/');
-	const char *dot = strrchr(name ? name : path, '.');
-	const int length =
-		dot && dot != (name ? name + 1 : path) ? (int)(dot - path) : (int)strlen(path);
-	char *output;
+	const char *name = cli_base_name(path), *dot = strrchr(name, '.');
+	const size_t length = dot && dot != name ? (size_t)(dot - path) : strlen(path);
 
-	return asprintf(&output, "%.*s.html", length, path) < 0 ? NULL : output;
+	return cli_format("%.*s.html", (int)length, path);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)
@@ -350,9 +330,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	if (!request.files.count)
 		return cli_usage("report: give the file of a trace: rtl report FILE");
 	path = request.files.list[0];
-	chosen = request.output ? strdup(request.output) : default_output(path);
-	if (!chosen)
-		return cli_failed("out of memory");
+	chosen = request.output ? cli_format("%s", request.output) : default_output(path);
 	status = report(&request, path, chosen);
 	free(chosen);
 	return status;

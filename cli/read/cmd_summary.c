@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "database.h"
 #include "summary.h"
-#include "trace_summary.h"
 
 struct request {
 	struct cli_operands files;
@@ -52,11 +52,9 @@ typedef void print_fn(struct summary *summary, FILE *file, const struct summary_
 static int summarize(const char *path, print_fn *print, const struct summary_style *style)
 {
 	struct database *database = database_open(path, false);
-	struct summary *summary = database ? summary_create() : NULL;
+	struct summary *summary = database ? cli_need(summary_create()) : NULL;
 	int status = CLI_FAILED;
 
-	if (database && !summary)
-		cli_error("out of memory");
 	if (summary && !database_summarize(database, summary)) {
 		print(summary, stdout, style);
 		status = cli_finish_output();

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli.h"
+
 #define NO_CALL     UINT32_MAX
 #define PACKED_MOST 48 /* bytes of an event: five numbers */
 
@@ -19,28 +21,23 @@ static struct report *report_of(struct timeline *timeline)
 	return (struct report *)((char *)timeline - offsetof(struct report, sink.timeline));
 }
 
-/* Room for one more; the array may move. False: out of memory. */
-static bool grow(struct report *report, void *array, size_t count, size_t *room, size_t size)
+/* An array with room for one more; it may move. */
+static void *grow(void *array, size_t count, size_t *room, size_t size)
 {
-	const size_t wanted = *room ? *room * 2 : 64;
-	void **at = array, *larger = count < *room ? *at : reallocarray(*at, wanted, size);
-
-	if (!larger)
-		report->sink.timeline.out_of_memory = true;
-	else if (count == *room)
-		*room = wanted;
-	*at = larger ? larger : *at;
-	return larger;
+	if (count < *room)
+		return array;
+	*room = *room ? *room * 2 : 64;
+	return cli_need(reallocarray(array, *room, size));
 }
 
-/* The number plus one that a key has, or the next one gets. 0: out of memory. */
-static uint64_t number_of(struct report *report, struct map *map, uint64_t key, size_t next)
+/* The number plus one that a key has, or the next one gets. */
+static uint64_t number_of(struct map *map, uint64_t key, size_t next)
 {
 	const uint64_t known = map_get(map, key);
 
-	if (!known && !map_set(map, key, next + 1))
-		report->sink.timeline.out_of_memory = true;
-	return known ? known : map_get(map, key);
+	if (!known)
+		cli_need(map_set(map, key, next + 1) ? map : NULL);
+	return known ? known : next + 1;
 }
 
 /* ---- tracks, names ---- */
@@ -60,7 +57,7 @@ static uint32_t free_number(const struct report *report, int64_t gpu, uint32_t n
 	return is_free ? number : next;
 }
 
-/* The index of a track plus one; 0: it is not shown, or out of memory. */
+/* The index of a track plus one. */
 static uint64_t find_track(struct report *report, const struct timeline_track *of)
 {
 	const bool is_thread = of->kind == TIMELINE_THREAD || of->kind == TIMELINE_STARTED;
@@ -70,36 +67,35 @@ static uint64_t find_track(struct report *report, const struct timeline_track *o
 	const uint64_t queue = report->sink.work.has_gpu_0 ? (uint32_t)of->number : of->number;
 	const uint64_t key = is_thread ? hash_number(of->process->key) + of->number
 				       : hash_number(node) + (is_copies ? 0 : queue + 1);
-	const uint64_t found =
-		number_of(report, &report->track_of, hash_number(key), report->track_count);
+	const uint64_t found = number_of(&report->track_of, hash_number(key), report->track_count);
 	struct report_track track = {.gpu = is_thread ? -1 : (int64_t)node,
 				     .number = (uint32_t)of->number,
 				     .pid = (uint32_t)node};
 
-	if (found <= report->track_count ||
-	    !grow(report, &report->tracks, report->track_count, &report->track_room, sizeof(track)))
-		return found <= report->track_count ? found : 0;
+	if (found <= report->track_count)
+		return found;
+	report->tracks =
+		grow(report->tracks, report->track_count, &report->track_room, sizeof(track));
 	if (!is_thread)
 		track.number = is_copies ? 0 : free_number(report, track.gpu, track.number);
 	report->tracks[report->track_count++] = track;
 	return found;
 }
 
-/* The index of a name plus one; 0: out of memory. */
+/* The index of a name plus one. */
 static uint64_t find_name(struct report *report, const struct timeline_slice *slice)
 {
 	const struct name *text = slice->name ? slice->name
-					      : names_of(&report->sink.timeline.names, slice->text,
-							 slice->text_length);
+					      : cli_need(names_of(&report->sink.timeline.names,
+								  slice->text, slice->text_length));
 	const uint64_t found =
-		text ? number_of(report, &report->name_of,
-				 (uint64_t)text->number << 32 | slice->category->number,
-				 report->name_count)
-		     : 0;
+		number_of(&report->name_of, (uint64_t)text->number << 32 | slice->category->number,
+			  report->name_count);
 
-	if (found <= report->name_count || !grow(report, &report->names, report->name_count,
-						 &report->name_room, sizeof(*report->names)))
-		return found <= report->name_count ? found : 0;
+	if (found <= report->name_count)
+		return found;
+	report->names =
+		grow(report->names, report->name_count, &report->name_room, sizeof(*report->names));
 	report->names[report->name_count++] = (struct report_name){text, slice->category};
 	return found;
 }
@@ -116,13 +112,9 @@ static int compare_durations(const void *a, const void *b)
 /* Leaves out the shorter ones, so that there are at most `most`. */
 static void leave_out(struct report *report)
 {
-	uint64_t *durations = malloc(report->count * sizeof(*durations));
+	uint64_t *durations = cli_need(malloc(report->count * sizeof(*durations)));
 	size_t n = 0;
 
-	if (!durations) {
-		report->sink.timeline.out_of_memory = true;
-		return;
-	}
 	for (size_t i = 0; i < report->track_count; i++)
 		for (size_t j = 0; j < report->tracks[i].count; j++)
 			durations[n++] = report->tracks[i].events[j].end_ns -
@@ -164,8 +156,6 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 		event.call_track = (uint32_t)find_track(report, slice->caller) - 1;
 	number = find_track(report, of);
 	name = find_name(report, slice);
-	if (!number || !name)
-		return;
 	report->base_ns = event.begin_ns < report->base_ns ? event.begin_ns : report->base_ns;
 	report->end_ns = end_ns > report->end_ns ? end_ns : report->end_ns;
 	if (end_ns - event.begin_ns < report->shortest_ns) {
@@ -173,8 +163,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 		return;
 	}
 	track = &report->tracks[number - 1];
-	if (!grow(report, &track->events, track->count, &track->room, sizeof(event)))
-		return;
+	track->events = grow(track->events, track->count, &track->room, sizeof(event));
 	event.name = (uint32_t)name - 1;
 	track->events[track->count++] = event;
 	if (++report->count > 2 * report->most)
@@ -225,8 +214,7 @@ static char *tail(struct timeline *timeline, size_t *length)
 
 	if (report->count > report->most)
 		leave_out(report);
-	report->packed = malloc(report->count * PACKED_MOST + 1);
-	timeline->out_of_memory |= !report->packed;
+	report->packed = cli_need(malloc(report->count * PACKED_MOST + 1));
 	if (timeline_error(timeline))
 		return NULL;
 	report->base_ns = report->end_ns ? report->base_ns : 0;

@@ -27,7 +27,7 @@ struct report {
 	struct event_sink sink;
 	/* Set by the owner. */
 	uint64_t most; /* events: what is shorter is left out */
-	/** What closes the file, to be freed; NULL: after a line, or out of memory. */
+	/** What closes the file, to be freed; NULL: after a line. */
 	char *(*end)(struct report *report, size_t *size);
 	void *user;
 	/* The result. */

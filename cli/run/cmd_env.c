@@ -90,7 +90,7 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 	if (!status && (session->subscribers || session->outputs.count))
 		status = session_prepare_subscribers(session);
 	if (!status && session->list)
-		status = session_set(session, "RTL_SUBSCRIBERS", session->list);
+		session_set(session, "RTL_SUBSCRIBERS", session->list);
 	if (!status && session->no_rocm)
 		cli_error("work on the GPU will not be traced: %s", session->no_rocm);
 	return status ? status : print(session, shell);

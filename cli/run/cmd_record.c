@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl record: the cheapest way to trace: keeps what a command publishes as it is, for `rtl replay`.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,13 +33,13 @@ static const struct cli_option options[] = {
 static char *choose_output(const struct launch *launch)
 {
 	const struct outputs *outputs = &launch->session.outputs;
-	char *name = outputs->count ? NULL : launch_default_output(launch, ".rec"), *path;
+	char *name = launch_default_output(launch, ".rec");
+	char *path = session_absolute_path(outputs->count ? outputs->names[0] : name);
 	struct stat st;
 
-	path = session_absolute_path(outputs->count ? outputs->names[0] : name ? name : "rtl.rec");
 	free(name);
 	if (!path) {
-		cli_error("record: out of memory");
+		cli_error("working directory: %s", strerror(errno));
 	} else if (!lstat(path, &st)) {
 		cli_error("record: %s exists; a recording is made anew: choose another folder "
 			  "with -o, or remove it",
@@ -62,14 +63,13 @@ static void report(const struct launch *launch, const char *output)
 		rmdir(output);
 		ending_say(&ending);
 	} else if (!launch->quiet) {
-		if (ending.paused_last)
+		if (launch->collect.paused)
 			cli_error("recording was paused when the command %sended",
-				  ending.paused_first ? "began and when it " : "");
+				  launch->paused ? "began and when it " : "");
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
 	ending_say_missing(&ending);
 	launch_report_kept(launch);
-	ending_fini(&ending);
 	if (!launch->collect.met || !launch->quiet)
 		launch_report_no_rocm(launch);
 	launch_report_left(launch);

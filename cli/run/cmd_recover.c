@@ -37,8 +37,7 @@ static void print_folder(const struct folder *folder)
 	struct tm local;
 
 	if (!notes_read(folder->path, &notes) && notes.command)
-		program = strrchr(notes.command, '/') ? strrchr(notes.command, '/') + 1
-						      : notes.command;
+		program = cli_base_name(notes.command);
 	localtime_r(&folder->changed, &local);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
 	cli_line("%s  %9.1f KiB  %-14s  %s", when, (double)folder->bytes / 1024,
@@ -50,23 +49,23 @@ static int list(void)
 {
 	struct folders folders;
 	size_t found = 0;
-	int status = folders_find(&folders);
 
-	for (size_t i = 0; !status && i < folders.count; i++) {
+	folders_find(&folders);
+	for (size_t i = 0; i < folders.count; i++) {
 		if (folders.items[i].is.in_use)
 			continue;
 		if (!found++)
 			cli_line("%-19s  %13s  %-14s  folder", "changed", "size", "program");
 		print_folder(&folders.items[i]);
 	}
-	if (!status && !found)
+	if (!found)
 		cli_line("There is nothing to recover.");
 	size_t removed = folders_clean(&folders);
 	if (removed)
 		cli_error("removed %zu folder%s of processes that were killed, without events",
 			  removed, removed > 1 ? "s" : "");
 	folders_fini(&folders);
-	return status ? status : cli_finish_output();
+	return cli_finish_output();
 }
 
 /* ---- recovering ---- */
@@ -111,8 +110,7 @@ static int deliver_kept(const struct notes *notes, struct session *session)
 	const char *list, *database;
 	int status = choose_list(notes->recording, notes, session, &list);
 
-	if (!status)
-		status = collect_set_properties(notes->session, notes->mode);
+	collect_set_properties(notes->session, notes->mode);
 	if (!status)
 		status = collect_deliver_completed(notes->recording, list);
 	database = session->list ? session->database : notes->database;
@@ -145,9 +143,8 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	status = choose_list(folder, notes, session, &list);
 	if (status)
 		return status;
-	status = collect_set_properties(notes->session, notes->mode);
-	if (!status)
-		status = collect_deliver(RTL_RECOVER, folder, list, &left);
+	collect_set_properties(notes->session, notes->mode);
+	status = collect_deliver(RTL_RECOVER, folder, list, &left);
 	if (status)
 		return status;
 	database = session->list ? session->database : notes->database;

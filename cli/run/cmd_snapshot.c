@@ -125,41 +125,33 @@ static int make_place(struct request *request, const char *target)
 	struct place *place = &request->places[request->place_count];
 
 	remove_leftovers(target);
-	*place = (struct place){.target = strdup(target)};
-	if (!place->target || asprintf(&place->made, "%s" PLACE_PREFIX "XXXXXX", target) < 0) {
-		place->made = NULL;
-		cli_failed("out of memory");
-	} else if (!mkdtemp(place->made)) {
-		cli_failed("snapshot: %s cannot be written to: %s; choose another place with -o",
-			   target, strerror(errno));
-	} else {
+	*place = (struct place){.target = cli_format("%s", target),
+				.made = cli_format("%s" PLACE_PREFIX "XXXXXX", target)};
+	if (mkdtemp(place->made)) {
 		hold(place->made);
 		request->place_count++;
 		return CLI_OK;
 	}
 	free(place->target);
 	free(place->made);
-	return CLI_FAILED;
+	return cli_failed("snapshot: %s cannot be written to: %s; choose another place with -o",
+			  target, strerror(errno));
 }
 
 /* The output's name there. */
 static int redirect(struct request *request, const char **name)
 {
-	const char *slash = strrchr(*name, '/'), *base = slash ? slash + 1 : *name;
+	const char *base = cli_base_name(*name);
 	struct place *place = &request->places[request->place_count];
-	char target[PATH_MAX];
+	char target[PATH_MAX] = "./";
 
-	if (slash - *name >= (ptrdiff_t)sizeof(target) - 1)
+	if (base - *name >= (ptrdiff_t)sizeof(target))
 		return cli_usage("snapshot: %s: the name is too long", *name);
-	snprintf(target, sizeof(target), "%.*s", slash ? (int)(slash - *name) + 1 : 2,
-		 slash ? *name : "./");
+	if (base != *name)
+		snprintf(target, sizeof(target), "%.*s", (int)(base - *name), *name);
 	if (make_place(request, target))
 		return CLI_FAILED;
-	if (asprintf(&place->name, "%s/%s", place->made, base) < 0) {
-		place->name = NULL;
-		return cli_failed("out of memory");
-	}
-	*name = place->name;
+	*name = place->name = cli_format("%s/%s", place->made, base);
 	return CLI_OK;
 }
 
@@ -240,20 +232,15 @@ static void remove_place(struct place *place)
 static char *default_output(const struct notes *notes, int pid)
 {
 	const char *command = notes->command ? notes->command : "command";
-	const char *slash = strrchr(command, '/');
-	char *stem = NULL, *name = NULL;
+	char *stem, *name = NULL;
 	size_t length = notes->database ? strlen(notes->database) : 0;
 
-	if (length > 3 && !strcmp(notes->database + length - 3, ".db"))
-		stem = strndup(notes->database, length - 3);
-	else if (asprintf(&stem, "rtl-%s-%d", slash ? slash + 1 : command, pid) < 0)
-		stem = NULL;
-	for (unsigned i = 1; stem && i < 10000; i++) {
+	stem = length > 3 && !strcmp(notes->database + length - 3, ".db")
+		       ? cli_format("%.*s", (int)length - 3, notes->database)
+		       : cli_format("rtl-%s-%d", cli_base_name(command), pid);
+	for (unsigned i = 1; i < 10000 && (!name || !access(name, F_OK)); i++) {
 		free(name);
-		if (asprintf(&name, "%s-snapshot-%u.db", stem, i) < 0)
-			name = NULL;
-		if (!name || access(name, F_OK))
-			break;
+		name = cli_format("%s-snapshot-%u.db", stem, i);
 	}
 	free(stem);
 	return name;
@@ -291,7 +278,7 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 	if (!outputs->count && !session->subscribers) {
 		char *name = default_output(notes, pid);
 
-		status = name ? outputs_add(outputs, name) : cli_failed("out of memory");
+		status = outputs_add(outputs, name);
 		if (!status)
 			status = redirect(request, &outputs->names[0]);
 		free(name);
@@ -303,7 +290,8 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 	outputs->makes_tables = true;
 	if (!status)
 		status = session_prepare_subscribers(session);
-	return status ? status : collect_set_properties(NULL, notes->mode);
+	collect_set_properties(NULL, notes->mode);
+	return status;
 }
 
 static int deliver(struct request *request, const char *recording, uint32_t kept_ms)

@@ -5,8 +5,8 @@
 #include "child.h"
 #include "cli.h"
 #include "database.h"
+#include "ending.h"
 #include "launch.h"
-#include "trace_report.h"
 
 struct trace {
 	struct launch launch; /* first: see LAUNCH_OPTIONS */
@@ -31,39 +31,22 @@ static const struct cli_option options[] = {
 		 "the command does not start if it cannot be traced as asked"),
 };
 
-/* An old trace may be written over, or a file in which nothing is, nothing else. For subscribers in
- * the command, whose processes would find out; here the subscriber does, who can tell a trace that
- * another rtl is just making. */
-static int check_replaced(const char *path)
-{
-	if (!path || database_replaceable(path))
-		return CLI_OK;
-	return cli_failed("output %s exists and is no trace, so it is not written over; move it "
-			  "away, or choose another file with -o",
-			  path);
-}
-
-/* With --strict nothing may be missing. */
-static int be_strict(struct session *session)
-{
-	if (session->no_rocm)
-		return cli_failed("the command cannot be traced as asked: %s", session->no_rocm);
-	return session_set(session, "RTL_STRICT", "1");
-}
-
 static int prepare(struct trace *trace)
 {
 	struct session *session = &trace->launch.session;
 	int status = launch_prepare(&trace->launch, trace->in_process, false);
 
-	if (!status && (trace->in_process || trace->launch.selection.last))
-		status = check_replaced(session->database);
+	/* else the subscriber finds out, who can tell a trace that another rtl is just making */
+	if (!status && session->database && (trace->in_process || trace->launch.selection.last))
+		status = database_check_replaceable(session->database);
 	if (!status && trace->launch.selection.limit && !trace->launch.selection.last)
 		status = cli_usage("trace: --limit needs --last: it bounds the flight recorder");
-	if (!status && trace->strict)
-		status = be_strict(session);
+	if (!status && trace->strict && session->no_rocm)
+		status = cli_failed("the command cannot be traced as asked: %s", session->no_rocm);
+	if (trace->strict)
+		session_set(session, "RTL_STRICT", "1");
 	if (!status && trace->in_process)
-		status = session_set(session, "RTL_SUBSCRIBERS", session->list);
+		session_set(session, "RTL_SUBSCRIBERS", session->list);
 	return status;
 }
 
@@ -180,7 +163,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	launch->session.outputs.makes_tables = !trace.in_process;
 	launch->session.summarizes = !launch->quiet && !trace.in_process;
 	launch->session.default_output = output;
-	status = output ? trace_command(&trace) : cli_failed("out of memory");
+	status = trace_command(&trace);
 	launch_fini(launch);
 	free(output);
 	return status;

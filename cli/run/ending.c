@@ -14,49 +14,23 @@
 /* ---- what is known ---- */
 
 /* Of what tells of kernels and GPUs all counts as operations, so less is said, unless there is a trace. */
-static void look_into(struct ending *ending, const struct run_ledger *ledger,
-		      struct database *database)
+void ending_init(struct ending *ending, const struct launch *launch,
+		 const struct run_ledger *ledger, struct database *database)
 {
+	static const struct run_ledger nothing;
 	const int64_t operations = database ? database_operations(database) : 0;
 
+	*ending = (struct ending){.launch = launch, .ledger = ledger ? ledger : &nothing};
+	if (!ledger)
+		return;
 	ending->has_trace = true;
 	ending->of_subscribers = !database;
 	ending->operations = !database        ? ledger->gpu_delivered
 			     : operations > 0 ? (uint64_t)operations
 					      : 0;
 	ending->something = operations > 0 || ledger->delivered > 0;
-	ending->used_gpu = ledger->gpu_published > 0;
-	ending->lost = ledger->gpu_lost;
-	ending->cut_off = ledger->gpu_cut_off;
-	ending->causes = run_ledger_gpu_causes(ledger);
 	ending->not_selected =
 		ending->something || ledger->gpu_left_out ? ledger->gpu_left_out : ledger->left_out;
-}
-
-void ending_init(struct ending *ending, const struct launch *launch,
-		 const struct run_ledger *ledger, struct database *database)
-{
-	const char *patterns = getenv("RTL_STREAMS");
-
-	*ending = (struct ending){
-		.collected = launch->collected,
-		.met = launch->collect.met,
-		.refused = launch->collect.refused,
-		.paused_first = launch->paused,
-		.paused_last = launch->collect.paused,
-		.no_rocm = launch->session.no_rocm,
-		.xpti = launch->session.xpti,
-		.left_out = patterns && *patterns ? patterns : NULL,
-		.selection = selection_words(&launch->selection),
-	};
-	if (ledger)
-		look_into(ending, ledger, database);
-}
-
-void ending_fini(struct ending *ending)
-{
-	free(ending->causes);
-	ending->causes = NULL;
 }
 
 /* ---- the words ---- */
@@ -65,41 +39,56 @@ void ending_fini(struct ending *ending)
 	"it used no GPU, its runtime does not honour HSA_TOOLS_LIB, it was started without the "   \
 	"variables that rtl sets"
 
-/* The first that applies is said. */
-static void say_why(FILE *out, const struct ending *e)
+static void say_lost(FILE *out, const struct run_ledger *ledger)
 {
-	if (e->refused && !e->used_gpu && !e->something)
-		fprintf(out,
-			"%u process%s of the command could not make a spool for %s events, and "
-			"said why",
-			e->refused, e->refused > 1 ? "es" : "", e->refused > 1 ? "their" : "its");
-	else if (e->lost && e->cut_off == e->lost)
+	char *causes = run_ledger_gpu_causes(ledger);
+
+	if (ledger->gpu_cut_off == ledger->gpu_lost)
 		fprintf(out,
 			"%" PRIu64 " submitted, 0 recorded, %" PRIu64 " lost because the process "
 			"ended before they did",
-			e->cut_off, e->cut_off);
-	else if (e->lost)
+			ledger->gpu_lost, ledger->gpu_lost);
+	else
+		fprintf(out, *causes ? "%" PRIu64 " lost (%s)" : "%" PRIu64 " lost%s",
+			ledger->gpu_lost, causes);
+	free(causes);
+}
+
+/* The first that applies is said. */
+static void say_why(FILE *out, const struct ending *e)
+{
+	const struct launch *launch = e->launch;
+	const struct collect *collect = &launch->collect;
+	const bool used_gpu = e->ledger->gpu_published > 0;
+	const char *streams = getenv("RTL_STREAMS"),
+		   *selection = selection_words(&launch->selection);
+
+	if (collect->refused && !used_gpu && !e->something)
 		fprintf(out,
-			e->causes && *e->causes ? "%" PRIu64 " lost (%s)" : "%" PRIu64 " lost%s",
-			e->lost, e->causes ? e->causes : "");
-	else if ((e->met || !e->collected) && (e->paused_first || e->paused_last))
+			"%u process%s of the command could not make a spool for %s events, and "
+			"said why",
+			collect->refused, collect->refused > 1 ? "es" : "",
+			collect->refused > 1 ? "their" : "its");
+	else if (e->ledger->gpu_lost)
+		say_lost(out, e->ledger);
+	else if ((collect->met || !launch->collected) && (launch->paused || collect->paused))
 		fprintf(out, "recording was paused when the command %s%s%s",
-			e->paused_first ? "began" : "",
-			e->paused_first && e->paused_last ? " and when it " : "",
-			e->paused_last ? "ended; `rtl start` lets it go on" : "");
-	else if (e->left_out && !e->used_gpu)
+			launch->paused ? "began" : "",
+			launch->paused && collect->paused ? " and when it " : "",
+			collect->paused ? "ended; `rtl start` lets it go on" : "");
+	else if (streams && *streams && !used_gpu)
 		fprintf(out,
 			"RTL_STREAMS=%s leaves out all that the command published, or it published "
 			"nothing",
-			e->left_out);
-	else if (e->not_selected && *e->selection)
-		fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected,
-			e->selection);
-	else if (e->no_rocm && !e->of_subscribers)
-		fputs(e->met ? "the command has streams of its own, but published nothing on them"
-			     : "the command published nothing itself",
+			streams);
+	else if (e->not_selected && *selection)
+		fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected, selection);
+	else if (launch->session.no_rocm && !e->of_subscribers)
+		fputs(collect->met ? "the command has streams of its own, but published nothing on "
+				     "them"
+				   : "the command published nothing itself",
 		      out);
-	else if (!e->collected && !e->has_trace)
+	else if (!launch->collected && !e->has_trace)
 		fputs("no process of the command wrote a trace: " NOT_SEEN ", or it could not "
 		      "write one, which it has said then",
 		      out);
@@ -114,18 +103,20 @@ static void say_why(FILE *out, const struct ending *e)
 
 bool ending_is_empty(const struct ending *e)
 {
-	return !e->operations && (e->used_gpu || !e->something);
+	return !e->operations && (e->ledger->gpu_published || !e->something);
 }
 
 void ending_say_missing(const struct ending *ending)
 {
-	const uint32_t n = ending->refused;
+	const struct collect *collect = &ending->launch->collect;
+	const uint32_t n = collect->refused;
 
-	if (n && ending->met && (ending->something || ending->used_gpu || !ending->has_trace))
+	if (n && collect->met &&
+	    (ending->something || ending->ledger->gpu_published || !ending->has_trace))
 		cli_error("%u process%s of the command could not make a spool for %s events: what "
 			  "%s did was not recorded",
 			  n, n > 1 ? "es" : "", n > 1 ? "their" : "its", n > 1 ? "they" : "it");
-	if (ending->paused_last && !ending_is_empty(ending))
+	if (collect->paused && !ending_is_empty(ending))
 		cli_error("recording was stopped when the command ended: the trace lacks what came "
 			  "then");
 }
@@ -136,18 +127,14 @@ void ending_say(const struct ending *ending)
 		ending->has_trace ? "no GPU operation was recorded" : "nothing was recorded";
 	char *words = NULL;
 	size_t size;
-	FILE *out = open_memstream(&words, &size);
+	FILE *out = cli_need(open_memstream(&words, &size));
 
-	if (out) {
-		say_why(out, ending);
-		if (ending->xpti && !ending->something)
-			fputs("; nothing came by XPTI: the command has no SYCL runtime that tells, "
-			      "or a "
-			      "DT_RPATH to another libxptifw.so, which is used in place of rtl's",
-			      out);
-		if (fclose(out))
-			words = NULL;
-	}
-	cli_error("%s%s%s", what, words ? ": " : "", words ? words : "");
+	say_why(out, ending);
+	if (ending->launch->session.xpti && !ending->something)
+		fputs("; nothing came by XPTI: the command has no SYCL runtime that tells, or a "
+		      "DT_RPATH to another libxptifw.so, which is used in place of rtl's",
+		      out);
+	cli_need(fclose(out) ? NULL : words);
+	cli_error("%s: %s", what, words);
 	free(words);
 }

@@ -14,31 +14,20 @@ struct launch;
 struct run_ledger;
 
 struct ending {
-	bool collected;        /* rtl hosted the subscribers; else met to paused are not known */
-	uint32_t met, refused; /* processes with a spool; that could make none, and have said why */
-	bool paused_first, paused_last; /* when the command began; when it ended */
-	bool no_rocm;                   /* rtl's own collectors are not installed */
-	bool xpti;                      /* --xpti */
-	const char *left_out;           /* RTL_STREAMS; NULL: all streams */
-
-	const char *selection; /* options by which the user left something out; "": none */
-
+	const struct launch *launch;
+	const struct run_ledger *ledger; /* zeros where nothing is known */
 	bool has_trace;
 	bool of_subscribers; /* known is only what these wanted, not all that was published */
 	/* From the trace; 0 without one. */
-	bool used_gpu;         /* the HSA runtime was there */
 	bool something;        /* events of any stream */
 	uint64_t operations;   /* of GPUs, recorded */
-	uint64_t lost;         /* of the streams of dispatches and copies, whatever the cause */
-	uint64_t cut_off;      /* of these, under way when their process ended */
-	uint64_t not_selected; /* of the same streams, left out by the selection */
-	char *causes;          /* of the lost: "CAUSE: N, CAUSE: N" */
+	uint64_t not_selected; /* events of dispatches and copies, left out by the selection */
 };
 
-/** What is known of that run's events, NULL: nothing; and its trace, NULL: there is none that can be asked. */
+/** What is known of that run's events, NULL: nothing; and its trace, NULL: there is none that can be asked. Both
+ *  stay the caller's. */
 void ending_init(struct ending *ending, const struct launch *launch,
 		 const struct run_ledger *ledger, struct database *database);
-void ending_fini(struct ending *ending);
 
 /** Whether there is nothing of a GPU, where there could be, or nothing at all. */
 bool ending_is_empty(const struct ending *ending);
@@ -46,5 +35,14 @@ bool ending_is_empty(const struct ending *ending);
 void ending_say(const struct ending *ending);
 /** One line each if processes, or the last part, are missing in what was recorded; nothing if ending_say would say so. */
 void ending_say_missing(const struct ending *ending);
+
+/* What `rtl trace` says when its command has ended: trace_report.c. `status` as waitpid gives it. */
+
+/** The subscribers were in this process. */
+void trace_report_collected(struct launch *launch, int status);
+/** They were in the command's processes. */
+void trace_report_in_process(struct launch *launch, int status);
+/** Takes away a trace in which there is nothing: the collector makes it before the command runs. */
+void trace_remove_empty(struct launch *launch);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See trace_report.h. */
-#include "trace_report.h"
+/* See ending.h. */
+#include "ending.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "database.h"
-#include "ending.h"
 #include "folders.h"
+#include "launch.h"
 #include "summary.h"
 #include "timeline.h"
-#include "trace_summary.h"
 
 #define TOP_ROWS       10
 #define SIBLINGS_SHOWN 8
@@ -70,9 +69,9 @@ static void explain_incomplete(const char *path, const char *writer, int status)
 static void print_summary(struct database *database, const char *path)
 {
 	const struct summary_style style = {.title = "", .top = TOP_ROWS};
-	struct summary *summary = summary_create();
+	struct summary *summary = cli_need(summary_create());
 
-	if (summary && !database_summarize(database, summary))
+	if (!database_summarize(database, summary))
 		summary_print_text(summary, stderr, &style);
 	summary_destroy(summary);
 	fputc('\n', stderr);
@@ -87,7 +86,6 @@ static void report_nothing(const struct launch *launch)
 
 	ending_init(&ending, launch, NULL, NULL);
 	ending_say(&ending);
-	ending_fini(&ending);
 	launch_report_no_rocm(launch);
 }
 
@@ -128,19 +126,18 @@ static char *find_beside(const char *path, bool (*is_it)(const char *path, void 
 	const char *suffix = dot && dot != base ? dot : path + strlen(path);
 	char *glob = NULL, *found;
 	size_t size;
-	FILE *out = open_memstream(&glob, &size);
+	FILE *out = cli_need(open_memstream(&glob, &size));
 
-	for (const char *at = path; out && *at; at++) {
+	for (const char *at = path; *at; at++) {
 		if (at == suffix)
 			fputs("-[0-9]*", out);
 		if (strchr("*?[\\", *at))
 			fputc('\\', out);
 		fputc(*at, out);
 	}
-	if (out && !*suffix)
+	if (!*suffix)
 		fputs("-[0-9]*", out);
-	if (!out || fclose(out))
-		return NULL;
+	cli_need(fclose(out) ? NULL : glob);
 	found = session_find_file(glob, is_it, user);
 	free(glob);
 	return found;
@@ -253,12 +250,11 @@ static void report_trace(const struct launch *launch, struct database *database,
 	else if (!writer && shown)
 		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
-	run_ledger_fini(&ledger);
 	if (!launch->quiet)
 		report_waits(database);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
-	ending_fini(&ending);
+	run_ledger_fini(&ledger);
 	free(writer);
 }
 
@@ -273,13 +269,12 @@ static void report_ledger(const struct launch *launch)
 		return;
 	ending_init(&ending, launch, launch->collect.met ? ledger : NULL, NULL);
 	said = is_worth_a_word(&ending, launch, ledger) &&
-	       (launch->session.takes_operations || ending.paused_first || ending.paused_last);
+	       (launch->session.takes_operations || launch->paused || launch->collect.paused);
 	if (said)
 		ending_say(&ending);
 	if (launch->quiet || !launch->session.prints_statistics)
 		run_ledger_say(ledger, said);
 	ending_say_missing(&ending);
-	ending_fini(&ending);
 }
 
 static void report_database(const struct launch *launch, int status)

@@ -3,8 +3,12 @@
 #ifndef RTL_OUTPUT_HOST_H
 #define RTL_OUTPUT_HOST_H
 
+#include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <rtl/subscriber.h>
 
@@ -21,9 +25,24 @@
 	"." HOST_TEXT(RTL_VERSION_MINOR) "." HOST_TEXT(RTL_VERSION_PATCH)
 
 /** Whether it runs there: "process", "collector", "replay", "recover". False where it does not say. */
-bool host_is(const struct rtl_host *host, const char *where);
+static inline bool host_is(const struct rtl_host *host, const char *where)
+{
+	const char *is = host->property(host, "where");
+
+	return is && strcmp(is, where) == 0;
+}
+
 /** Says a line. */
-void host_say(const struct rtl_host *host, int level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+__attribute__((format(printf, 3, 4))) static inline void
+host_say(const struct rtl_host *host, int level, const char *format, ...)
+{
+	char line[PATH_MAX + 512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	host->report(host, level, line);
+}
 
 #endif

@@ -21,7 +21,7 @@ static bool has(const struct rtl_stream_info *info, const struct wanted *wanted)
 	return type && type->payload_size >= wanted->size;
 }
 
-bool wanted_fits(const struct rtl_stream_info *info, const struct wanted_stream *stream)
+static bool fits(const struct rtl_stream_info *info, const struct wanted_stream *stream)
 {
 	for (size_t i = 0; i < stream->count; i++)
 		if (!stream->types[i].optional && !has(info, &stream->types[i]))
@@ -35,7 +35,7 @@ int wanted_subscribe(const struct rtl_host *host, const struct rtl_stream_info *
 {
 	int result = 0;
 
-	if (!wanted_fits(info, stream))
+	if (!fits(info, stream))
 		return RTL_ENOTSUP;
 	for (size_t i = 0; i < stream->count && result == 0; i++)
 		if (has(info, &stream->types[i]))
@@ -87,7 +87,7 @@ int wanted_subscribe_calls(const struct rtl_host *host, const struct rtl_stream_
 
 	wanted.types = types;
 	wanted.count = 2;
-	if (!wanted_fits(info, &wanted))
+	if (!fits(info, &wanted))
 		return RTL_ENOTSUP;
 	if (debug ? !args : calls->have_args)
 		return 0;

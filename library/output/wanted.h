@@ -39,8 +39,6 @@ struct wanted_calls {
 /** The stream of that name; NULL: there is none. */
 const struct wanted_stream *wanted_find(const struct wanted_stream *streams, size_t count,
 					const char *name);
-/** Whether it is of that version, and has what is not optional. */
-bool wanted_fits(const struct rtl_stream_info *info, const struct wanted_stream *stream);
 /**
  * Subscribes to those of its types that the stream has.
  * @param taken NULL, or where to put the subscriptions

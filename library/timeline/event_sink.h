@@ -3,11 +3,10 @@
  * event_sink.h: makes a timeline of events, whoever delivers them: libjson_sub.so and `rtl convert` are its hosts. The
  * owner opens the timeline; the rest is here:
  *
- *   event_sink.c           streams, processes, the ledger
+ *   event_sink.c           streams, processes, the ledger; names that the host knows: strings, tracepoints, kernels
  *   event_sink_known.c     rtl's own streams: dispatches, copies, calls, ranges, memory
  *   event_sink_counters.c  hardware counters
  *   event_sink_generic.c   every other stream, by its description
- *   event_sink_lookup.c    names that the host knows: strings, tracepoints, kernels
  *
  * What is shown, and how, is in work.h. All of it runs on the host's thread.
  */
@@ -75,7 +74,7 @@ void event_sink_finish(struct event_sink *sink);
 /** Gives all of it back, but for the timeline. */
 void event_sink_fini(struct event_sink *sink);
 
-/* event_sink_lookup.c */
+/* What the host knows. */
 
 /* The process of an event; NULL: it is not shown, or out of memory, which the timeline keeps. */
 struct work_process *event_lookup_process_slowly(struct event_sink *sink,
@@ -114,7 +113,6 @@ void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process
 /* The name of a function, as its tracepoint tells of it. */
 struct name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
 				   uint64_t uid, uint64_t string);
-void event_lookup_fini(struct event_sink *sink);
 
 /* event_sink_known.c */
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../unit/kit/unit.h"
 #include "hsa_fixture.h"
-#include "unit.h"
 
 #define WAIT_S     300u
 #define DISPATCHES 200u
