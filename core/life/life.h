@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of this room offer each other: each is the file of its name. */
-#ifndef RTL_CORE_LIFE_H
-#define RTL_CORE_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ void termination_init(void);
 bool termination_requested(void);
 /* The outputs are complete. */
 void termination_done(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of this process's bus. life starts and ends it. */
-#ifndef RTL_CORE_BUS_H
-#define RTL_CORE_BUS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -98,5 +97,3 @@ uint64_t bus_progress(void);
 void bus_name_consumer(char *text, size_t size);
 /* Removes a ring from the writers' side when its thread ends, under the lock. */
 void bus_close_ring(struct ring_header *ring);
-
-#endif

@@ -9,8 +9,7 @@
  * Threads: the program's, and the service (dispatch.c). No lock is held around a callback or a call that
  * waits.
  */
-#ifndef ROCPROFILER_RUNTIME_H
-#define ROCPROFILER_RUNTIME_H
+#pragma once
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -106,5 +105,3 @@ struct gpu *gpu_if_any(hsa_agent_t agent);
 struct gpu *gpu_at(uint32_t index); /* NULL: there are no more */
 /* Its definitions; NULL after a line. */
 struct counter_set *gpu_set(struct gpu *gpu);
-
-#endif

@@ -21,8 +21,7 @@
  * creates a GPU's first queue, and do not change.
  * Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
  */
-#ifndef STREAMS_HSA_COUNTER_H
-#define STREAMS_HSA_COUNTER_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_
 
 /* What was taken since the last time is on its way. */
 void counter_submit(struct counter_queue *queue);
-
-#endif

@@ -18,8 +18,7 @@
  * the one at whose hands the process ends. What hsa_init leaves here is read by all threads and
  * does not change until hsa_shut_down, but for the state. No locks, except the loader's.
  */
-#ifndef STREAMS_HSA_PARTS_H
-#define STREAMS_HSA_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ extern const struct hsa_part objects_part, harvest_part, counter_part, submit_pa
 
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
-
-#endif

@@ -11,8 +11,7 @@
  * who holds the runtime's lock of the queue, for packets that it has seen in the ring. Adding and
  * removing: one lock; looking up takes none.
  */
-#ifndef STREAMS_HSA_SUBMITTERS_H
-#define STREAMS_HSA_SUBMITTERS_H
+#pragma once
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/hsa.h>
@@ -143,5 +142,3 @@ static inline void pending_bound(const hsa_queue_t *queue, uint64_t count)
 	    __builtin_expect(pending_count(queue, &read) + count > PENDING_MOST, 0))
 		pending_wait(queue, count);
 }
-
-#endif
