@@ -56,7 +56,7 @@ bool consumer_gets_ahead(struct patience *patience);
 void consumer_forget(void);
 
 /* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the
- * folder of a page in which they write whether it records (format/session_page.h). Without it, it does.
+ * folder of a page in which they write whether it records (format/folder.h). Without it, it does.
  *
  * Threads: pause_join and pause_leave under the start lock, pause_is_on the consumer's. */
 

@@ -22,7 +22,7 @@ struct bus_settings {
 	bool wait;          /* policy where a ring is full; relaxed: written again in a child */
 	bool strict;
 	uint32_t exit_timeout_ms;
-	uint32_t stall_timeout_ms; /* see stall.h; 0: without end */
+	uint32_t stall_timeout_ms; /* see parts.h; 0: without end */
 	struct periods periods;    /* in which subscribers of this process get events */
 };
 

@@ -44,7 +44,7 @@ extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exe
 /* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */
 hsa_status_t runtime_find(void);
 
-/* OnLoad: the library's own looks at signals are none of the program's, which are hooked next (waits.h). */
+/* OnLoad: the library's own looks at signals are none of the program's, which are hooked next (harvest.h). */
 struct root_table;
 void runtime_keep_waits(struct root_table *table);
 

@@ -8,7 +8,7 @@
  *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
  *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
- *	sampler.h	a GPU that is counted in intervals
+ *	sampler.c	a GPU that is counted in intervals
  *
  * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
  * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked

@@ -4,7 +4,7 @@
  * together, each with its packets and its memory.
  *
  * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then
- * constant, but for the metrics, which belong to who evaluates them (values.h), and the numbers of the
+ * constant, but for the metrics, which belong to who evaluates them (values.c), and the numbers of the
  * ledger. Plans are not freed while the process lives: threads may look at them at its
  * end.
  */

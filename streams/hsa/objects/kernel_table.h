@@ -31,7 +31,7 @@ struct kernel {
 	uint64_t name;       /* interned, without ".kd" */
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
-	bool left_out;       /* see kernel_choice.h; relaxed: from before the first dispatch on */
+	bool left_out;       /* see kernels.h; relaxed: from before the first dispatch on */
 	struct kernel_counting counting;
 };
 

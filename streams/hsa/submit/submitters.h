@@ -59,7 +59,7 @@ void submitter_fill(struct submitter *submitter);
 /* The innermost scope of it alone; false: none, and *within is as it was. */
 bool submitter_scope(struct work_scope *within);
 
-/* Hooks the runtime's functions; with notes, or only to keep what is pending small (pending.h). */
+/* Hooks the runtime's functions; with notes, or only to keep what is pending small. */
 void submitters_hook(struct root_table *root, bool notes);
 
 /* Room for the packets of a queue, and notes from now on. NULL: not hooked, or no memory. */
