@@ -7,8 +7,7 @@
  *
  * Threads: clock_ticks from any; a clock line belongs to one thread, or to its owner's lock.
  */
-#ifndef RTL_CORE_CLOCK_H
-#define RTL_CORE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -164,5 +163,3 @@ static inline uint64_t ticks_to_ns(uint64_t ticks)
 		return ns;
 	return ticks_to_ns_slow(ticks);
 }
-
-#endif

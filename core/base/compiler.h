@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the compiler is told on hot paths. */
-#ifndef RTL_CORE_COMPILER_H
-#define RTL_CORE_COMPILER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -47,5 +46,3 @@ static inline void own_count64(uint64_t *word)
 {
 	OWN_ADD(word, 1, "q");
 }
-
-#endif

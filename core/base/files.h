@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files and descriptors in somebody else's process. Threads: any; a kept descriptor as its owner says. */
-#ifndef RTL_CORE_FILES_H
-#define RTL_CORE_FILES_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ int blocks_reserve(int fd, uint64_t from, uint64_t size);
 /* Fills a part of a file with zeros, where the file's blocks are pages in memory: then they are there to be
  * mapped. Likewise; an errno if they are not. */
 int blocks_fill(int fd, uint64_t from, uint64_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* futex(2), shared between processes: the words live in the spool. And deadlines for other waits. */
-#ifndef RTL_CORE_FUTEX_H
-#define RTL_CORE_FUTEX_H
+#pragma once
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -79,5 +78,3 @@ static inline struct timespec deadline_in(clockid_t clock, uint32_t timeout_ms)
 	}
 	return until;
 }
-
-#endif

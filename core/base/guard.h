@@ -7,8 +7,7 @@
  *
  * Threads: any.
  */
-#ifndef RTL_CORE_GUARD_H
-#define RTL_CORE_GUARD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ bool guard_add(void *at, size_t bytes);
 bool guard_was_hit(const void *at);
 /* Before it is unmapped. NULL, or one that is not watched, is fine. */
 void guard_remove(const void *at);
-
-#endif

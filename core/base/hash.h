@@ -7,8 +7,7 @@
  * Construction: 8 input bytes at a time (little-endian, the tail padded with zeros) are mixed into
  * the state by a 64x64->128 multiplication whose halves are xored; the length closes it.
  */
-#ifndef RTL_CORE_HASH_H
-#define RTL_CORE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ static inline uint64_t hash_finish(uint64_t state)
 	state = hash_u64(state, 0x2545f4914f6cdd1du);
 	return state ? state : 1;
 }
-
-#endif

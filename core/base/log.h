@@ -6,8 +6,7 @@
  *
  * Threads: any; a line is one write(2).
  */
-#ifndef RTL_CORE_LOG_H
-#define RTL_CORE_LOG_H
+#pragma once
 
 #include <rtl/publish.h>
 
@@ -20,5 +19,3 @@ void log_line(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* From now on fn is told of each line of rtl_log. */
 void log_tell(void (*fn)(enum rtl_level level, const char *who, const char *text));
-
-#endif

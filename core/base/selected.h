@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the user has selected: streams, by a list as RTL_STREAMS is one: patterns (fnmatch) separated by ':' or
  * ','; and the periods in which things are recorded. No state, any thread. */
-#ifndef RTL_CORE_SELECTED_H
-#define RTL_CORE_SELECTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ struct periods {
  * changes next; UINT64_MAX: never. */
 bool periods_are_in(const struct periods *periods, uint64_t start_ns, uint64_t now_ns,
 		    uint64_t *change_ns);
-
-#endif

@@ -6,8 +6,7 @@
  * serialised by the caller's lock. An array that was outgrown is kept (readers may still be in
  * it) until the table is freed: all of them together are smaller than the newest.
  */
-#ifndef RTL_CORE_TABLE_H
-#define RTL_CORE_TABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ void table_each(const struct table *table, void (*fn)(void *user, void *entry), 
 
 /* Frees the arrays, not the entries. */
 void table_fini(struct table *table);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a thread is in the middle of, which signals it takes, and how much stack it has. */
-#ifndef RTL_CORE_THREAD_H
-#define RTL_CORE_THREAD_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ void signals_of_writes_drop(const struct signals_of_writes *held);
 /* Calls the function, on a stack of our own where little is left of the thread's, or it is not
  * known how much. Without memory for one on the thread's. */
 void large_stack_call(void (*function)(void *argument), void *argument);
-
-#endif

@@ -7,8 +7,7 @@
  * callbacks; host->data guards what they and subscribers' calls into the host have in common.
  * Order: host->lock, host->data, and then those of the process (host_own).
  */
-#ifndef RTL_CORE_HOST_H
-#define RTL_CORE_HOST_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -343,5 +342,3 @@ static inline uint64_t host_progress(const struct host *host)
 {
 	return __atomic_load_n(&host->progress, __ATOMIC_RELAXED);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What plugin.c, setting.c, feed.c and collector.c share. */
-#ifndef RTL_CORE_PLUGIN_IMPL_H
-#define RTL_CORE_PLUGIN_IMPL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ bool setting_is_sound(const struct rtl_setting_info *info);
 
 /* Fills a setting; value NULL: it was not given. False: it does not take that value. */
 bool setting_read(const struct rtl_setting_info *info, const char *value, struct rtl_setting *out);
-
-#endif

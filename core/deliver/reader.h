@@ -9,8 +9,7 @@
  *
  * Threads: one at a time (the host's lock).
  */
-#ifndef RTL_CORE_READER_H
-#define RTL_CORE_READER_H
+#pragma once
 
 #include "clock.h"
 #include "ring.h"
@@ -119,5 +118,3 @@ uint64_t reader_backlog(const struct reader *reader);
 /* Whether what was read and not released yet should be released soon: a thread waits for room or has little
  * left, or more than so many rings of ended threads lie about. */
 bool reader_lacks_room(const struct reader *reader, uint32_t closed_most);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Threads: those of the collector: one.
  */
-#ifndef RTL_CORE_RECORDER_H
-#define RTL_CORE_RECORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ int recorder_open_folder(const struct recorder *recorder, const struct source *s
  * counts. False: there is nothing to keep, or no room for more. */
 bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,
 			      const char *name);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
-#ifndef RTL_CORE_SOURCE_H
-#define RTL_CORE_SOURCE_H
+#pragma once
 
 #include <string.h>
 
@@ -188,5 +187,3 @@ static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_
 }
 /* The number that the process gives the host's stream; -1: it has none such. */
 int source_number(const struct source *source, const struct rtl_stream_info *info);
-
-#endif

@@ -6,8 +6,7 @@
  * Threads: the host's lock for all, but catalog_string and catalog_tracepoint, which any thread
  * may call while entries are added.
  */
-#ifndef RTL_CORE_CATALOG_H
-#define RTL_CORE_CATALOG_H
+#pragma once
 
 #include <rtl/subscriber.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ static inline size_t texts_put(char *to, const char **texts, size_t n)
 	}
 	return all;
 }
-
-#endif

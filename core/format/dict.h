@@ -7,8 +7,7 @@
  * Entries begin on multiples of 8. Texts follow the fixed part in the order of their lengths,
  * each with a NUL that its length does not count.
  */
-#ifndef RTL_CORE_DICT_H
-#define RTL_CORE_DICT_H
+#pragma once
 
 #include <rtl/subscriber.h>
 
@@ -97,5 +96,3 @@ void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t 
 void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint);
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
 		       uint32_t kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at the folder of a process or of a collector from outside. Any thread. */
-#ifndef RTL_CORE_FOLDER_H
-#define RTL_CORE_FOLDER_H
+#pragma once
 
 #include <rtl/collector.h>
 #include <rtl/types.h>
@@ -82,5 +81,3 @@ bool session_folder_is_alive(const char *folder);
 
 /* Says in a folder, which is then removed, that the collector has ended in order. */
 void session_end(const char *folder);
-
-#endif

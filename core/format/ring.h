@@ -14,8 +14,7 @@
  * The header also keeps what has begun on the thread and not ended (struct ring_open). Once the
  * process has ended, the consumer of the ring appends it (deliver/source.c).
  */
-#ifndef RTL_CORE_RING_H
-#define RTL_CORE_RING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -128,5 +127,3 @@ struct ring_place {
  * the ring: what is not ready yet is filled with zeros. On a file system in memory that takes two thirds of
  * the time. */
 bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone);
-
-#endif

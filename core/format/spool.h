@@ -8,8 +8,7 @@
  *   dict      the dictionary: what streams, strings and tracepoints are, see dict.h
  *   ring-N    one for each publishing thread, see ring.h
  */
-#ifndef RTL_CORE_SPOOL_H
-#define RTL_CORE_SPOOL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -161,5 +160,3 @@ static inline void left_out_count(struct rtl_stream *stream, uint32_t cause, uin
 	if (stream != &rtl_stream_none && cause < SPOOL_LEFT_OUT_CAUSES)
 		__atomic_fetch_add(&slot->left_out[cause], n, __ATOMIC_RELAXED);
 }
-
-#endif

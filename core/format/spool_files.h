@@ -6,8 +6,7 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_CORE_SPOOL_FILES_H
-#define RTL_CORE_SPOOL_FILES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -65,5 +64,3 @@ void spool_files_settle_segment(const struct spool_files *files, uint32_t segmen
 /* Reads what is new in the dictionary. Returns how many bytes of it are valid. */
 uint64_t spool_files_read_dict(struct spool_files *files);
 void spool_files_close(struct spool_files *files);
-
-#endif

@@ -5,8 +5,7 @@
  * Threads: under the bus's lock. The mappings stay until the process ends: publishers hold
  * pointers into them.
  */
-#ifndef RTL_CORE_SPOOL_WRITER_H
-#define RTL_CORE_SPOOL_WRITER_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ void spool_remove_folder(const char *path);
 void spool_boot_id(uint8_t id[16]);
 /* The folder for spools if none is named. */
 const char *spool_default_folder(void);
-
-#endif

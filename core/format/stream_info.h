@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptions of streams, and what is wanted of a stream. Any thread. */
-#ifndef RTL_CORE_STREAM_INFO_H
-#define RTL_CORE_STREAM_INFO_H
+#pragma once
 
 #include <rtl/subscriber.h>
 #include <stdbool.h>
@@ -31,5 +30,3 @@ bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
 
 /* To be freed, in one piece. NULL: no memory, or it makes no sense. */
 struct rtl_values_info *values_parse(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of this room offer each other: each is the file of its name. */
-#ifndef RTL_CORE_LIFE_H
-#define RTL_CORE_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,7 +56,7 @@ bool consumer_gets_ahead(struct patience *patience);
 void consumer_forget(void);
 
 /* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the
- * folder of a page in which they write whether it records (format/session_page.h). Without it, it does.
+ * folder of a page in which they write whether it records (format/folder.h). Without it, it does.
  *
  * Threads: pause_join and pause_leave under the start lock, pause_is_on the consumer's. */
 
@@ -86,5 +85,3 @@ void termination_init(void);
 bool termination_requested(void);
 /* The outputs are complete. */
 void termination_done(void);
-
-#endif

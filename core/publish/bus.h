@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of this process's bus. life starts and ends it. */
-#ifndef RTL_CORE_BUS_H
-#define RTL_CORE_BUS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -23,7 +22,7 @@ struct bus_settings {
 	bool wait;          /* policy where a ring is full; relaxed: written again in a child */
 	bool strict;
 	uint32_t exit_timeout_ms;
-	uint32_t stall_timeout_ms; /* see stall.h; 0: without end */
+	uint32_t stall_timeout_ms; /* see parts.h; 0: without end */
 	struct periods periods;    /* in which subscribers of this process get events */
 };
 
@@ -98,5 +97,3 @@ uint64_t bus_progress(void);
 void bus_name_consumer(char *text, size_t size);
 /* Removes a ring from the writers' side when its thread ends, under the lock. */
 void bus_close_ring(struct ring_header *ring);
-
-#endif

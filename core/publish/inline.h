@@ -7,8 +7,7 @@
  * a list runs membarrier(2) on all threads of the process and then waits for the writers that were
  * inside. That asymmetry keeps the publishers' side free of fences.
  */
-#ifndef RTL_CORE_INLINE_H
-#define RTL_CORE_INLINE_H
+#pragma once
 
 #include <rtl/publish.h>
 #include <rtl/subscriber.h>
@@ -103,5 +102,3 @@ void inline_commit(const struct rtl_record *record, struct writer *writer);
 /* Where the ring wants the record, too: the same, but inline_release gives the place back. */
 void inline_commit_keeping(const struct rtl_record *record, struct writer *writer);
 void inline_release(const struct rtl_record *record);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of this room offer each other and life: each is the file of its name. `bus.h`, `writer.h` and
  * `inline.h` stand for themselves. */
-#ifndef RTL_CORE_PARTS_H
-#define RTL_CORE_PARTS_H
+#pragma once
 
 #include <rtl/rtl.h>
 #include <rtl/subscriber.h>
@@ -164,5 +163,3 @@ bool scope_span_is_open(const struct rtl_span *span);
 
 /* Registers the stream, once there is a host. */
 void diagnostics_start(void);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * `busy` and thread_locked tell a signal handler that it has interrupted rtl on this thread.
  */
-#ifndef RTL_CORE_WRITER_H
-#define RTL_CORE_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait);
 void writer_each(void (*fn)(void *user, struct writer *writer), void *user);
 /* In a child after fork, under the bus's lock: forget the parent's. */
 void writer_forget_all(void);
-
-#endif

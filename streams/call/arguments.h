@@ -8,8 +8,7 @@
  *
  * Threads: any. No locks, but for what describes a function.
  */
-#ifndef STREAMS_CALL_ARGUMENTS_H
-#define STREAMS_CALL_ARGUMENTS_H
+#pragma once
 
 #include <rtl/types.h>
 #include <stdbool.h>
@@ -130,5 +129,3 @@ void call_values_fill(const struct call_values *values, void *payload, uint32_t 
 #define CALL_RESULT_i(result) (int64_t)(result)
 #define CALL_RESULT_a(result) (int64_t)(uintptr_t)(result)
 #define CALL_RESULT_s(result) ((void)(result), 0)
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: any. Preparing makes its strings once, under a lock; looking up takes none.
  */
-#ifndef STREAMS_CALL_ENUMERATION_H
-#define STREAMS_CALL_ENUMERATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ bool call_enumeration_prepare(struct call_enumeration *enumeration);
 
 /* The string of a value's name; 0: it has none, or is not prepared. enumeration may be NULL. */
 uint64_t call_enumeration_name(const struct call_enumeration *enumeration, int64_t value);
-
-#endif

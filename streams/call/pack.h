@@ -6,8 +6,7 @@
  *
  * They add to a struct call_pack `pack_`. Whether its function has states counts.h tells before.
  */
-#ifndef STREAMS_CALL_PACK_H
-#define STREAMS_CALL_PACK_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -68,5 +67,3 @@ static inline uint64_t call_pack_float(double value)
 #define CALL_ENUM(of, type)               call_pack_add(&pack_, (uint64_t)(int64_t)(of), 4);
 #define CALL_OUTPUT(of, type, kind, size) call_pack_add(&pack_, (uint64_t)(uintptr_t)(of), 8);
 #define CALL_OUTPUT_ENUM(of, type, value) call_pack_add(&pack_, (uint64_t)(uintptr_t)(of), 8);
-
-#endif

@@ -3,8 +3,7 @@
  * Macros for the wrappers of a table of functions (table.py says its language): of each argument the
  * 64 bits that call_values_pack takes.
  */
-#ifndef STREAMS_CALL_SLOTS_H
-#define STREAMS_CALL_SLOTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ static inline uint64_t call_slot_of_float(double value)
 #define CALL_ENUM(of, type)               (uint64_t)(int64_t)(of),
 #define CALL_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
 #define CALL_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: any. Not from a signal handler.
  */
-#ifndef STREAMS_COMMON_NEXT_H
-#define STREAMS_COMMON_NEXT_H
+#pragma once
 
 #include <link.h>
 
@@ -44,5 +43,3 @@ void *lookup_symbol(void *handle, const char *name);
 
 /* The loader's dlsym: set by the first lookup_replacement. */
 extern void *(*lookup_next)(void *handle, const char *name);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: any, where nothing else is said. No locks.
  */
-#ifndef STREAMS_COMMON_SHARED_H
-#define STREAMS_COMMON_SHARED_H
+#pragma once
 
 #include <rtl/stream.h>
 #include <stdbool.h>
@@ -149,5 +148,3 @@ struct reports {
 };
 
 extern struct reports reports;
-
-#endif

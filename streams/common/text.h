@@ -5,8 +5,7 @@
  *
  * Threads: any. No locks; a system call for each text.
  */
-#ifndef STREAMS_COMMON_TEXT_H
-#define STREAMS_COMMON_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ static inline uint64_t value_load(uint64_t address, uint32_t bytes, bool is_sign
 	}
 	return value;
 }
-
-#endif

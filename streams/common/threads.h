@@ -9,8 +9,7 @@
  *
  * Threads: the child's only one. Locks that are members of something on the heap do not go here.
  */
-#ifndef STREAMS_COMMON_THREADS_H
-#define STREAMS_COMMON_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -49,5 +48,3 @@ static inline int own_thread_start(void *(*run)(void *), void *data)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: any. No lock but in the first call of a function.
  */
-#ifndef STREAMS_HIP_CALLS_H
-#define STREAMS_HIP_CALLS_H
+#pragma once
 
 #include <rtl/events.h>
 #include <rtl/publish.h>
@@ -89,5 +88,3 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller);
 
 /* Ends it. result: the number or address returned; 0 if there is none. */
 void hip_call_end(const struct hip_call *call, int64_t result);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The functions of HIP as functions.def has them: their numbers, names and arguments. Constant.
  */
-#ifndef STREAMS_HIP_FUNCTIONS_H
-#define STREAMS_HIP_FUNCTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ extern const struct hip_function hip_functions[HIP_FUNCTIONS];
 
 /* The number of the function with that symbol; HIP_FUNCTIONS: there is none. */
 enum hip_id hip_find_function(const char *symbol);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether HIP's functions are ours in this process. Any thread. */
-#ifndef STREAMS_HIP_PRELOAD_H
-#define STREAMS_HIP_PRELOAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool hip_table_taken(void);
 
 /* Calls are followed for reports (common/shared.h) from now on, whether the mode has them or not. */
 void hip_follow(void);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Threads: any. No lock is held while the loader is called.
  */
-#ifndef STREAMS_HIP_REAL_H
-#define STREAMS_HIP_REAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ bool hip_find_range(uintptr_t *begin, uintptr_t *end);
 
 /* Whether that code belongs to HIP or to us: a call from there is one that HIP makes to itself. */
 bool hip_is_internal(const void *code);
-
-#endif

@@ -3,8 +3,7 @@
  * Structs that HIP's functions pass and return by value, as the calling convention sees them; part
  * of HIP's ABI since 4.2. unit.test_hip_table holds their sizes against the installed header's.
  */
-#ifndef STREAMS_HIP_TYPES_H
-#define STREAMS_HIP_TYPES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ struct hip_channel_format_desc {
 	int32_t x, y, z, w;
 	int32_t f;
 };
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks.
  */
-#ifndef STREAMS_HSA_CALLS_H
-#define STREAMS_HSA_CALLS_H
+#pragma once
 
 #include <rtl/rtl.h>
 #include <stdbool.h>
@@ -85,5 +84,3 @@ struct call {
 /* Around the call of the function with that number; values are its arguments as 64 bits each. */
 struct call call_begin(uint32_t number, const uint64_t *values);
 void call_end(const struct call *call, uint32_t number, const uint64_t *values, uint64_t result);
-
-#endif

@@ -7,8 +7,7 @@
  * Threads: one at a time for each context; in intercept mode that is the submitting thread, then the
  * service, then its handler's thread, or whoever asks for its data or closes it instead.
  */
-#ifndef ROCPROFILER_CONTEXT_H
-#define ROCPROFILER_CONTEXT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -183,5 +182,3 @@ const amd_kernel_code_t *kernel_code(uint64_t object);
 void kernels_hook(struct root_table *table);
 /* Whether callbacks are called with code objects and kernels: what the tool's settings say, until it has ended. */
 void kernels_are_told(bool wanted);
-
-#endif

@@ -2,7 +2,7 @@
 /*
  * Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
  *
- * Threads: any fetch and flush; the service (service.h) completes. A pool has a lock.
+ * Threads: any fetch and flush; the service (service.c) completes. A pool has a lock.
  */
 #include <stdlib.h>
 #include <time.h>

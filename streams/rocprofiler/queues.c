@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Queues: how they are intercepted, or, for samples, how their work comes to count. See dispatch.h. */
+/* Queues: how they are intercepted, or, for samples, how their work comes to count. See context.h. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -9,8 +9,7 @@
  * Threads: the program's, and the service (dispatch.c). No lock is held around a callback or a call that
  * waits.
  */
-#ifndef ROCPROFILER_RUNTIME_H
-#define ROCPROFILER_RUNTIME_H
+#pragma once
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -45,7 +44,7 @@ extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exe
 /* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */
 hsa_status_t runtime_find(void);
 
-/* OnLoad: the library's own looks at signals are none of the program's, which are hooked next (waits.h). */
+/* OnLoad: the library's own looks at signals are none of the program's, which are hooked next (harvest.h). */
 struct root_table;
 void runtime_keep_waits(struct root_table *table);
 
@@ -106,5 +105,3 @@ struct gpu *gpu_if_any(hsa_agent_t agent);
 struct gpu *gpu_at(uint32_t index); /* NULL: there are no more */
 /* Its definitions; NULL after a line. */
 struct counter_set *gpu_set(struct gpu *gpu);
-
-#endif

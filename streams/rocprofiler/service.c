@@ -431,7 +431,7 @@ static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
 	return now <= *until_ns;
 }
 
-/* The program has learnt that something has ended (harvest/waits.h): the tool is told of it before the program
+/* The program has learnt that something has ended (harvest/harvest.h): the tool is told of it before the program
  * goes on. A handler may want a lock of the waiting thread's: it is waited for half a second, and not again before
  * it has got on. */
 bool harvest_help(void)

@@ -10,8 +10,7 @@
  * A stream "NAME.debug" is recorded where RTL_XPTI_DEBUG=1 asks for it. Else its events, which come
  * when a plugin wants them, go to the stream NAME: publishers give them to one of the two.
  */
-#ifndef STREAMS_XPTI_BRIDGE_H
-#define STREAMS_XPTI_BRIDGE_H
+#pragma once
 
 #include "streams.h"
 
@@ -67,5 +66,3 @@ void bridge_metadata(struct slot *slot, struct entry *key, int32_t object);
 /* A tracepoint scope is a scope of librtl's; NULL: none. */
 void bridge_scope(struct thread *thread, struct slot *slot);
 void bridge_stash(const char *key, uint64_t value);
-
-#endif

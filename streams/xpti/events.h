@@ -11,8 +11,7 @@
  *
  * Programs rarely release events, so their number grows until memory ends.
  */
-#ifndef STREAMS_XPTI_EVENTS_H
-#define STREAMS_XPTI_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -92,5 +91,3 @@ extern const void *const interface_tracepoint;
 
 /* The slot of a tracepoint that is alive; NULL: it is none. */
 struct slot *interface_slot(const struct xpti_interface *tracepoint);
-
-#endif

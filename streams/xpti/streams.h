@@ -5,8 +5,7 @@
  * Callbacks are lists that only grow, at their ends, under the framework's lock; notifies read them
  * without a lock. An entry stays, and is only turned off and on.
  */
-#ifndef STREAMS_XPTI_STREAMS_H
-#define STREAMS_XPTI_STREAMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ uint8_t stream_find(const char *name);
 bool callbacks_end(struct stream *stream);
 /* Forgets all callbacks; under the lock. */
 void callbacks_reset(void);
-
-#endif

@@ -4,8 +4,7 @@
  * found without a lock, has a number, and neither changes nor moves. It is added under the framework's lock. A reset
  * is for tests, which do nothing else meanwhile.
  */
-#ifndef STREAMS_XPTI_TABLES_H
-#define STREAMS_XPTI_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ const struct entry *objects_get(uint32_t id);
 void strings_reset(void);
 /* A string's id in librtl. */
 uint64_t entry_rtl(struct entry *entry);
-
-#endif

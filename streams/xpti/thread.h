@@ -5,8 +5,7 @@
  * The lock is held for microseconds, and never around a call out of this library but malloc, mmap
  * and functions of librtl that take no subscriber's part. A fork waits for it.
  */
-#ifndef STREAMS_XPTI_THREAD_H
-#define STREAMS_XPTI_THREAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ static inline struct thread *thread_self(void)
 
 void framework_lock(void);
 void framework_unlock(void);
-
-#endif

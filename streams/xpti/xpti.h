@@ -6,8 +6,7 @@
  *
  * No state; for all files of this folder, and for tests.
  */
-#ifndef STREAMS_XPTI_XPTI_H
-#define STREAMS_XPTI_XPTI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -277,5 +276,3 @@ XPTI_API bool xptiTraceEnabled(void);
 XPTI_API bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type);
 XPTI_API void xptiForceSetTraceEnabled(bool on);
 XPTI_API uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: any, once the runtime has begun. No state.
  */
-#ifndef STREAMS_HSA_COUNTER_AGENT_H
-#define STREAMS_HSA_COUNTER_AGENT_H
+#pragma once
 
 #define HSA_LARGE_MODEL
 #include <hsa/hsa_ext_amd.h>
@@ -43,5 +42,3 @@ bool agent_block(const agent_library *library, hsa_agent_t agent, const char *na
 uint32_t agent_enable_bytes(const agent_library *library, hsa_agent_t agent);
 bool agent_enable_packet(const agent_library *library, hsa_agent_t agent, void *memory,
 			 uint32_t bytes, void *packet);
-
-#endif

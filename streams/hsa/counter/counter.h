@@ -8,7 +8,7 @@
  *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
  *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
- *	sampler.h	a GPU that is counted in intervals
+ *	sampler.c	a GPU that is counted in intervals
  *
  * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
  * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked
@@ -21,8 +21,7 @@
  * creates a GPU's first queue, and do not change.
  * Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
  */
-#ifndef STREAMS_HSA_COUNTER_H
-#define STREAMS_HSA_COUNTER_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_
 
 /* What was taken since the last time is on its way. */
 void counter_submit(struct counter_queue *queue);
-
-#endif

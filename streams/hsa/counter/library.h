@@ -6,8 +6,7 @@
  * Threads: library_find by the thread that creates a queue, under plan.c's lock; the others afterwards
  * by any thread, for different counts. Knows nothing of queues.
  */
-#ifndef STREAMS_HSA_COUNTER_LIBRARY_H
-#define STREAMS_HSA_COUNTER_LIBRARY_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -71,5 +70,3 @@ void library_count_destroy(struct library_count *count); /* NULL is fine */
 bool library_count_samples(const struct library_count *count, const void *output,
 			   void (*found)(void *user, const struct library_sample *sample),
 			   void *user);
-
-#endif

@@ -13,8 +13,7 @@
  * Memory: nothing here is shared. Texts are the set's and live as long as it. A metric does not refer
  * to its set after it was compiled, except by its texts and definitions: destroy it first.
  */
-#ifndef STREAMS_HSA_METRICS_H
-#define STREAMS_HSA_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -170,5 +169,3 @@ typedef uint32_t counter_registers(void *user, const char *block);
  */
 size_t passes_choose(struct metric *const *metrics, size_t count, counter_registers *registers,
 		     void *user, size_t *pass_of, size_t *refused, char *message, size_t size);
-
-#endif

@@ -4,12 +4,11 @@
  * together, each with its packets and its memory.
  *
  * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then
- * constant, but for the metrics, which belong to who evaluates them (values.h), and the numbers of the
+ * constant, but for the metrics, which belong to who evaluates them (values.c), and the numbers of the
  * ledger. Plans are not freed while the process lives: threads may look at them at its
  * end.
  */
-#ifndef STREAMS_HSA_COUNTER_PLAN_H
-#define STREAMS_HSA_COUNTER_PLAN_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <rtl/events.h>
@@ -149,5 +148,3 @@ bool values_of(const struct counter_pass *pass, const struct counter_metric *met
  * (RTL_SAMPLE: the agent and the number of the reading). */
 void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
 			  uint16_t type, const struct publish_ids *of);
-
-#endif

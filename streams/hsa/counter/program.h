@@ -6,8 +6,7 @@
  *
  * Threads: metrics.h.
  */
-#ifndef STREAMS_HSA_PROGRAM_H
-#define STREAMS_HSA_PROGRAM_H
+#pragma once
 
 #include "metrics.h"
 
@@ -85,5 +84,3 @@ struct metric {
 	struct place *scratch;
 	size_t scratch_each; /* places for each vector of the stack */
 };
-
-#endif

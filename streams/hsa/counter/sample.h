@@ -6,8 +6,7 @@
  * Threads: filled by the queue's submitting thread; then of the thread rtl-counters until it has
  * stored `seen`; then of who makes a pass over the sources.
  */
-#ifndef STREAMS_HSA_COUNTER_SAMPLE_H
-#define STREAMS_HSA_COUNTER_SAMPLE_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue);
 
 /* Reads once more, stops, and waits for that; not longer than so long. */
 void sampler_stop(uint32_t timeout_ms);
-
-#endif

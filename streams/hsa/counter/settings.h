@@ -14,8 +14,7 @@
  *
  * Threads: read in OnLoad, once; afterwards read by all. No locks.
  */
-#ifndef STREAMS_HSA_COUNTER_SETTINGS_H
-#define STREAMS_HSA_COUNTER_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ bool counter_settings_read(void);
 
 /* Whether a kernel with that symbol is to be counted. */
 bool counter_settings_fit(const char *symbol);
-
-#endif

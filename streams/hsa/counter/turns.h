@@ -16,8 +16,7 @@
  * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
  * sleeps otherwise.
  */
-#ifndef STREAMS_HSA_COUNTER_TURNS_H
-#define STREAMS_HSA_COUNTER_TURNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ void turns_release_all(void);
 
 /* The runtime is about to end, and with it all queues and GPUs. */
 void turns_forget(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting on a word for threads of this process: futex(2). Threads: any, also a signal handler. */
-#ifndef STREAMS_HSA_FUTEX_H
-#define STREAMS_HSA_FUTEX_H
+#pragma once
 
 #include <linux/futex.h>
 #include <stdbool.h>
@@ -79,5 +78,3 @@ static inline void futex_give_up(struct futex_owner *futex)
 	if (__builtin_expect(__atomic_load_n(&futex->sleepers, __ATOMIC_RELAXED) != 0, 0))
 		futex_wake(&futex->owner);
 }
-
-#endif

@@ -17,8 +17,7 @@
  * nor the runtime, which may be gone by then. Other functions say whose they are.
  * Locks: one for each bucket of signal_watch.c, held for loads and stores.
  */
-#ifndef STREAMS_HSA_HARVEST_H
-#define STREAMS_HSA_HARVEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -119,5 +118,3 @@ struct root_table;
 
 /* Puts the hooks into the runtime's table, where it has these functions. */
 void waits_hook(struct root_table *root);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * Threads: any. Locks: one for each bucket of the table, held for some loads and stores.
  */
-#ifndef STREAMS_HSA_SIGNAL_WATCH_H
-#define STREAMS_HSA_SIGNAL_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ static inline void signal_watch_destroyed(uint64_t signal)
 			    __VA_ARGS__},                                                          \
 		.over = {.signal = SLOT_OVER, .finished = slot_is_done, __VA_ARGS__},              \
 	}
-
-#endif

@@ -16,8 +16,7 @@
  *
  * No locks.
  */
-#ifndef STREAMS_HSA_SLOTS_H
-#define STREAMS_HSA_SLOTS_H
+#pragma once
 
 #include <hsa/amd_hsa_signal.h>
 #include <rtl/stream.h>
@@ -245,5 +244,3 @@ static inline void slot_set_over(struct slot *slot)
 	slot->times_by = SLOT_TIMES_NONE;
 	__atomic_store_n(&slot->done, true, __ATOMIC_RELAXED);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is
  * of whom it names.
  */
-#ifndef STREAMS_HSA_SOURCE_H
-#define STREAMS_HSA_SOURCE_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,5 +85,3 @@ bool sources_waiting(const struct sources *sources);
 
 /* Gives up what has not been published, and counts it. Touches nothing of the runtime's. */
 void sources_abandon(struct sources *sources, const char *cause);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Threads: any. Nobody waits for a turn without end, and nobody in one. No locks.
  */
-#ifndef STREAMS_HSA_TURN_H
-#define STREAMS_HSA_TURN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,5 +167,3 @@ struct turn_patience {
 
 struct turn_patience turn_begin_waiting(const struct turn *turn);
 bool turn_is_worth_waiting(struct turn *turn, const struct turn_patience *patience);
-
-#endif

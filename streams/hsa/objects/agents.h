@@ -5,8 +5,7 @@
  * Threads: agents_init from any, the first call does the work; what it leaves does not change.
  * One lock, for agents_init.
  */
-#ifndef STREAMS_HSA_AGENTS_H
-#define STREAMS_HSA_AGENTS_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ const struct agent *agents_find_node(uint32_t node);
 
 /* The GPU that owns memory of the runtime's; NULL: the host's, or not known. *known: whether the runtime knows it. */
 const struct agent *agents_find_owner(const void *memory, bool *known);
-
-#endif

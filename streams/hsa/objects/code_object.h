@@ -8,8 +8,7 @@
  *
  * Threads: no state. No locks.
  */
-#ifndef STREAMS_HSA_CODE_OBJECT_H
-#define STREAMS_HSA_CODE_OBJECT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ const struct code_object_kernel *code_object_find(const struct code_object *obje
 						  const char *name);
 
 void code_object_fini(struct code_object *object);
-
-#endif

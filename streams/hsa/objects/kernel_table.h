@@ -11,8 +11,7 @@
  * no kernel is dispatched before hsa_executable_freeze has returned, or after its executable
  * is destroyed; so a reader of an address sees no change of its own entry.
  */
-#ifndef STREAMS_HSA_KERNEL_TABLE_H
-#define STREAMS_HSA_KERNEL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +31,7 @@ struct kernel {
 	uint64_t name;       /* interned, without ".kd" */
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
-	bool left_out;       /* see kernel_choice.h; relaxed: from before the first dispatch on */
+	bool left_out;       /* see kernels.h; relaxed: from before the first dispatch on */
 	struct kernel_counting counting;
 };
 
@@ -73,5 +72,3 @@ static inline bool kernel_is_left_out(const struct kernel *kernel)
 
 /* Empties the entries of an executable. */
 void kernel_table_remove(uint64_t executable);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: the application's, on loading and unloading code. Locks: kernel_table.h's.
  */
-#ifndef STREAMS_HSA_KERNELS_H
-#define STREAMS_HSA_KERNELS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ void kernel_choice_init(void);
 
 /* Whether dispatches of the kernel are left out. */
 bool kernel_choice_leaves_out(const char *symbol);
-
-#endif

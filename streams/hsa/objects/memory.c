@@ -171,7 +171,7 @@ static const struct memory_pool *memory_pools_get(int number)
 	return &pools[number];
 }
 
-/* ---- */
+/* ---- the stream, and what is in use */
 
 /* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
  * by kind where there is none. */

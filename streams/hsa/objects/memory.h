@@ -10,8 +10,7 @@
  * Threads: memory_register in OnLoad, calls on any. One lock, for the table of what is allocated and the
  * totals; the calls that it is taken around talk to the driver.
  */
-#ifndef STREAMS_HSA_MEMORY_H
-#define STREAMS_HSA_MEMORY_H
+#pragma once
 
 #include <rtl/events.h>
 #include <stdbool.h>
@@ -82,5 +81,3 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 /* Registers the stream if the mode, or RTL_STREAMS, asks for memory. */
 void memory_register(void);
 bool memory_is_registered(void);
-
-#endif

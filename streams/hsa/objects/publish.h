@@ -7,8 +7,7 @@
  * queue's lock, too, which nobody who makes room needs. The runtime's own thread completes for
  * others: what begins there and finds no room is discarded (and counted).
  */
-#ifndef STREAMS_HSA_PUBLISH_H
-#define STREAMS_HSA_PUBLISH_H
+#pragma once
 
 #include <rtl/publish.h>
 #include <stddef.h>
@@ -115,5 +114,3 @@ void publish_barrier(uint16_t type, const struct work_queue *queue, const struct
 		     const struct work_scope *scope, struct work_times times);
 void publish_copy(uint16_t type, const struct copy *copy, const struct work_scope *scope,
 		  struct work_times times);
-
-#endif

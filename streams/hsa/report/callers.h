@@ -8,8 +8,7 @@
  *
  * Threads: callers_take and callers_note by the thread in the call; callers_end by any.
  */
-#ifndef STREAMS_HSA_CALLERS_H
-#define STREAMS_HSA_CALLERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ enum callers_found {
 /* Some of its work of that kind has ended: *caller is whose it is, *ends whether it is a piece that has begun, not a
  * further part of one. */
 enum callers_found callers_end(uint64_t number, unsigned op, struct caller *caller, bool *ends);
-
-#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls of the program submit, in notes.h and in the ledger: see profiler.h.
+ * What calls of the program submit, as notes and in the ledger: see profiler.h.
  *
  * HIP's records may lack work that was submitted. So how much there is to come is known from the calls: a
  * launch is a kernel, a copy a copy, a launch of a graph what the graph's nodes are.

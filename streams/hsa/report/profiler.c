@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HIP's own profiler: see report.h and records.h. The thread `rtl-hip` looks at the records; nothing is
+ * HIP's own profiler: see report.h and profiler.h. The thread `rtl-hip` looks at the records; nothing is
  * registered with HIP, which would tell later and could not be taken back.
  *
  * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports, common/shared.h) first

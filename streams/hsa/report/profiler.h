@@ -5,8 +5,7 @@
  *	launches.c	calls of the program that have submitted work, and how much
  *	look.c		its records, and what they tell of the GPU's work
  */
-#ifndef STREAMS_HSA_PROFILER_H
-#define STREAMS_HSA_PROFILER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -230,5 +229,3 @@ void graphs_forget(uint64_t executable);
 
 /* Its kernels, and its copies and fills; false: not known. */
 bool graphs_find(uint64_t executable, uint32_t *kernels, uint32_t *copies);
-
-#endif

@@ -13,8 +13,7 @@
  * program's, where it ends; a thread `rtl-hip` that publishes.
  * Locks: that of what waits to be published, held for loads and stores.
  */
-#ifndef STREAMS_HSA_REPORT_H
-#define STREAMS_HSA_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ void report_await(enum report_wait wait);
 
 /* HIP does something else than is known: says so, and takes no more notice of it. Any thread, once. */
 void report_refuse(const char *why);
-
-#endif

@@ -7,8 +7,7 @@
  * So does a thread of the program's that has waited, before its call of HIP returns, as far as there is room in its
  * ring: what the program has waited for is recorded. If much has gathered, who submits waits.
  */
-#ifndef STREAMS_HSA_REPORTED_H
-#define STREAMS_HSA_REPORTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ void reported_stop(uint32_t timeout_ms);
 void reported_abandon(const char *cause, const char *copies);
 /* In the child of a fork, where there is no such thread. */
 void reported_forked(void);
-
-#endif

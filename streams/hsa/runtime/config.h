@@ -4,8 +4,7 @@
  *
  * Threads: read in OnLoad. No locks.
  */
-#ifndef STREAMS_HSA_CONFIG_H
-#define STREAMS_HSA_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ struct config {
  * wrong.
  */
 bool config_read(struct config *config);
-
-#endif

@@ -6,8 +6,7 @@
  * Threads: set up in OnLoad, before any other HSA call of the application; read by all
  * afterwards. `state` changes later: see below.
  */
-#ifndef STREAMS_HSA_INTERCEPTOR_H
-#define STREAMS_HSA_INTERCEPTOR_H
+#pragma once
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -191,5 +190,3 @@ static inline bool handler_thread_is_this(void)
 
 /* Finds out which it is. It is known some time later. */
 void handler_thread_find(void);
-
-#endif

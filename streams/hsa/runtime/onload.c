@@ -173,7 +173,6 @@ static bool onload_take(struct root_table *root)
 	return false;
 }
 
-/* Tells of success always: a tool that fails is only one more thing to go wrong. */
 /* In hsa_shut_down: the runtime is about to end. One that begins after it is not traced. */
 static void onload_leave(void)
 {
@@ -183,6 +182,7 @@ static void onload_leave(void)
 	EACH_PART(runtime_ends);
 }
 
+/* Tells of success always: a tool that fails is only one more thing to go wrong. */
 bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {

@@ -12,14 +12,13 @@
  *	submit		what programs hand to the GPU: queues, packets, copies
  *	report		what HIP itself reports, where that is asked for instead of queues
  * What the runtime's beginning and end mean to a room it says in a struct hsa_part. That is the
- *only way up: parts.c, above all rooms, lists them.
+ * only way up: calls.c, above all rooms, lists them.
  *
  * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and
  * the one at whose hands the process ends. What hsa_init leaves here is read by all threads and
  * does not change until hsa_shut_down, but for the state. No locks, except the loader's.
  */
-#ifndef STREAMS_HSA_PARTS_H
-#define STREAMS_HSA_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ extern const struct hsa_part objects_part, harvest_part, counter_part, submit_pa
 
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: system_clock_read in OnLoad, the others any. No locks.
  */
-#ifndef STREAMS_HSA_SYSTEM_CLOCK_H
-#define STREAMS_HSA_SYSTEM_CLOCK_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ static inline uint64_t gpu_clock_ns(struct gpu_clock *clock, gpu_clock_ask *ask,
 		       ? gpu_clock_near_ns(clock, ticks)
 		       : gpu_clock_far_ns(clock, ask, agent, ticks);
 }
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Threads: read in OnLoad; what is read there does not change. No locks.
  */
-#ifndef STREAMS_HSA_TABLE_H
-#define STREAMS_HSA_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void **table_entry(struct root_table *root, enum table_function function);
  * *next, a pointer to a function, unless that is NULL. Returns whether it did.
  */
 bool table_hook(struct root_table *root, enum table_function function, void *ours, void *next);
-
-#endif

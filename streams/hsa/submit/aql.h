@@ -4,8 +4,7 @@
  *
  * Threads: any. No locks, no state.
  */
-#ifndef STREAMS_HSA_AQL_H
-#define STREAMS_HSA_AQL_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ static inline void aql_fill_dispatch(struct dispatch *dispatch,
 	dispatch->group_bytes = packet->group_segment_size;
 	dispatch->private_bytes = packet->private_segment_size;
 }
-
-#endif

@@ -19,8 +19,7 @@
  * Threads: the application's. Locks: one around the pool's two rings, held for some loads and
  * stores; signal_watch.h's.
  */
-#ifndef STREAMS_HSA_COPIES_H
-#define STREAMS_HSA_COPIES_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -76,5 +75,3 @@ void copies_call_end(struct copy_call *call, hsa_status_t status);
 /* copy_batch.c */
 hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps);
-
-#endif

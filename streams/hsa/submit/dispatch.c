@@ -33,7 +33,7 @@
 enum wants {
 	WANT_DISPATCHES = 1,
 	WANT_BARRIERS = 2,
-	WANT_CHOSEN = 4, /* dispatches of some kernels: kernel_choice.h */
+	WANT_CHOSEN = 4, /* dispatches of some kernels: kernels.h */
 };
 
 /* Whether it happens while the user's selection leaves out all; *why: enum rtl_left_out. */

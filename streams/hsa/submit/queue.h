@@ -8,8 +8,7 @@
  * which also frees it, and the thread that destroys it.
  * Locks: one for the list of queues, by which hsa_queue_destroy finds ours.
  */
-#ifndef STREAMS_HSA_QUEUE_H
-#define STREAMS_HSA_QUEUE_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -171,5 +170,3 @@ static inline struct packet_slot *packet_slot_of(struct slot *slot)
 {
 	return (struct packet_slot *)slot;
 }
-
-#endif

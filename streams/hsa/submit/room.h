@@ -20,8 +20,7 @@
  *
  * Threads: the queue's submitting thread. No locks but those of signal_watch.h.
  */
-#ifndef STREAMS_HSA_ROOM_H
-#define STREAMS_HSA_ROOM_H
+#pragma once
 
 #include "queue.h"
 
@@ -84,5 +83,3 @@ static inline bool room_for(struct queue *queue, uint64_t id)
 		queue->no_room_known = false;
 	return !queue->no_room_known;
 }
-
-#endif

@@ -11,8 +11,7 @@
  * who holds the runtime's lock of the queue, for packets that it has seen in the ring. Adding and
  * removing: one lock; looking up takes none.
  */
-#ifndef STREAMS_HSA_SUBMITTERS_H
-#define STREAMS_HSA_SUBMITTERS_H
+#pragma once
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/hsa.h>
@@ -60,7 +59,7 @@ void submitter_fill(struct submitter *submitter);
 /* The innermost scope of it alone; false: none, and *within is as it was. */
 bool submitter_scope(struct work_scope *within);
 
-/* Hooks the runtime's functions; with notes, or only to keep what is pending small (pending.h). */
+/* Hooks the runtime's functions; with notes, or only to keep what is pending small. */
 void submitters_hook(struct root_table *root, bool notes);
 
 /* Room for the packets of a queue, and notes from now on. NULL: not hooked, or no memory. */
@@ -143,5 +142,3 @@ static inline void pending_bound(const hsa_queue_t *queue, uint64_t count)
 	    __builtin_expect(pending_count(queue, &read) + count > PENDING_MOST, 0))
 		pending_wait(queue, count);
 }
-
-#endif
