@@ -34,7 +34,7 @@ enum spool_wanted {
 
 /* Why events were left out, beside enum rtl_left_out; texts in ledger.c. */
 #define SPOOL_LEFT_OUT_OLDER  3u
-#define SPOOL_LEFT_OUT_CAUSES 4u
+#define SPOOL_LEFT_OUT_CAUSES 5u
 
 /* Why events were discarded; texts in ledger.c. */
 enum spool_discard {

@@ -96,11 +96,12 @@ RTL_API void rtl_stream_end(struct rtl_stream *stream);
  */
 RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint64_t count);
 
-/** Why the user's selection left something out. */
+/** Why the user's selection left something out; 3 is librtl's own. */
 enum rtl_left_out {
 	RTL_LEFT_OUT_KERNEL = 0, /**< a kernel that --kernel or --exclude leaves out */
 	RTL_LEFT_OUT_PERIOD = 1, /**< outside of the periods of --delay and --duration */
 	RTL_LEFT_OUT_RANGE = 2,  /**< outside of the ranges of --range */
+	RTL_LEFT_OUT_GETTER = 4, /**< a call that only asks for a property */
 };
 
 /**

@@ -19,16 +19,20 @@ static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint
 		       : rtl_reserve_in_scope(stream, type, size);
 }
 
-/* The instance of a call that the user's selection leaves out. */
+/* The instance of a call that the user's selection leaves out, or a getter. */
 #define LEFT_OUT 0u
 
 /* What such a call would have published. */
-static __attribute__((noinline, cold)) void count_left_out(uint16_t plain, uint16_t debug)
+static __attribute__((noinline, cold)) void count_left_out(uint32_t number, uint16_t plain,
+							   uint16_t debug)
 {
+	const uint32_t why =
+		call_function_ids[number].left_out ? RTL_LEFT_OUT_GETTER : RTL_LEFT_OUT_RANGE;
+
 	if (rtl_enabled(call_streams.plain, plain))
-		rtl_stream_count_left_out(call_streams.plain, RTL_LEFT_OUT_RANGE, 1);
+		rtl_stream_count_left_out(call_streams.plain, why, 1);
 	if (rtl_enabled(call_streams.debug, debug))
-		rtl_stream_count_left_out(call_streams.debug, RTL_LEFT_OUT_RANGE, 1);
+		rtl_stream_count_left_out(call_streams.debug, why, 1);
 }
 
 /* What is known when it begins. */
@@ -84,7 +88,7 @@ static __attribute__((noinline, cold)) void publish_begins(const struct call *ca
 	struct rtl_record *record = NULL;
 
 	if (call->instance == LEFT_OUT) {
-		count_left_out(RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
+		count_left_out(number, RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
 		return;
 	}
 	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN))
@@ -115,7 +119,8 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	if (is_paused() || is_of_the_runtime(frame))
 		return call;
 	own_ground = call_functions[number].calls_back ? NULL : frame;
-	call.instance = is_outside() ? LEFT_OUT : rtl_unique_id();
+	call.instance = call_function_ids[number].left_out || is_outside() ? LEFT_OUT
+									   : rtl_unique_id();
 
 	if (__builtin_expect(rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN) ||
 				     rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN),
@@ -136,7 +141,7 @@ void call_end(const struct call *call, uint32_t number, const uint64_t *values, 
 	own_ground = NULL;
 
 	if (__builtin_expect(call->instance == LEFT_OUT, 0)) {
-		count_left_out(RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
+		count_left_out(number, RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
 		return;
 	}
 	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_END)) {

@@ -42,11 +42,15 @@ void calls_name_all(void)
 
 static void describe_all(void)
 {
+	const bool all = rtl_stream_asked(RTL_STREAM_HSA_CALL);
+
 	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
 		const struct call_signature *signature = &call_functions[i].signature;
 
 		call_describe(signature, call_functions[i].types, call_function_ids[i].uid);
 		call_function_ids[i].value_bytes = call_value_bytes(signature, signature->count);
+		/* Libraries of kernels ask for properties by the million. */
+		call_function_ids[i].left_out = !all && strstr(call_functions[i].name, "_get_info");
 	}
 }
 

@@ -46,6 +46,7 @@ struct call_function_ids {
 	uint64_t uid;
 	uint64_t name;
 	uint32_t value_bytes; /* of its arguments; 0: they have not been described */
+	bool left_out;        /* a getter, and RTL_STREAMS does not name the stream */
 };
 
 /* By number: enum table_function. */

@@ -100,7 +100,7 @@ class Case(unittest.TestCase):
 
 class Test(Case):
     SCRIPT = "test"
-    COMMANDS = ("scripts/setup", "scripts/lint", "tests/rocm6/fetch", "tests/rocm7/fetch", "bin/cmake",
+    COMMANDS = ("scripts/setup", "scripts/lint", "tests/rocm6/fetch", "tests/rocm7/fetch", "scripts/apps", "bin/cmake",
                 "bin/ctest")
 
     def check(self, done, status, last):
