@@ -41,8 +41,7 @@ int database_say_unfinished(struct database *database);
 int database_refuse_unfinished(struct database *database, bool taken);
 /** That option of a command. */
 #define DATABASE_UNFINISHED(at)                                                                    \
-	CLI_FLAG(0, "unfinished", at,                                                              \
-		 "what is there so far, of a trace that is still being written")
+	CLI_FLAG(0, "unfinished", at, "read a trace that is still being written, as far as it goes")
 
 /** GPU operations in it; -1 after a line. */
 int64_t database_operations(struct database *database);

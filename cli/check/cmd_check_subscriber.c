@@ -29,7 +29,7 @@ struct check {
 static const struct cli_option options[] = {
 	CLI_NUMBER(0, "timeout", "SECONDS", offsetof(struct check, timeout_s),
 		   "a number of seconds, at least 1",
-		   "what is not done after that hangs (default: 30)"),
+		   "time after which a step counts as hung (default: 30)"),
 };
 
 static int run(const struct cli_command *command, int argc, char **argv)

@@ -196,7 +196,7 @@ static int examine(struct doctor *doctor, struct launch *launch)
 
 static const struct cli_option options[] = {
 	CLI_VALUE('m', "mode", "MODE", offsetof(struct request, launch.session.mode),
-		  "what is to be collected: " SESSION_MODES),
+		  "what to record: " SESSION_MODES),
 	SESSION_SOURCE_OPTION(offsetof(struct request, launch.session)),
 	CLI_VALUE(0, "spool", "DIR", offsetof(struct request, launch.spool),
 		  "folder in which the processes' events wait for rtl\n"

@@ -269,7 +269,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 
 static const struct cli_option options[] = {
 	CLI_VALUE('g', "gpu", "GFX", offsetof(struct listing, gfx),
-		  "of a GPU such as gfx90a, whether it is here or not"),
+		  "of this kind of GPU, such as gfx90a, even if none is here"),
 	CLI_VALUE('d', "definitions", "FILE", offsetof(struct listing, definitions),
 		  "read these definitions: counter_defs.yaml or metrics.xml\nof ROCm"),
 	CLI_FLAG(0, "compile", offsetof(struct listing, compiles),

@@ -34,28 +34,27 @@ struct launch {
 		  output_help),                                                                    \
                                                                                                    \
 		CLI_VALUE('m', "mode", "MODE", LAUNCH_INTO(session.mode),                          \
-			  "what is collected: " SESSION_MODES),                                    \
+			  "what to record: " SESSION_MODES),                                       \
 		SESSION_SOURCE_OPTION(LAUNCH_INTO(session)),                                       \
 		CLI_VALUE(0, "spool", "DIR", LAUNCH_INTO(spool),                                   \
-			  "folder in which the processes' events wait for rtl\n"                   \
+			  "folder for the buffers between the program and rtl\n"                   \
 			  "(default: RTL_SPOOL, or memory)"),                                      \
 		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
 		CLI_FLAG(0, "wait-children", LAUNCH_INTO(wait_children),                           \
-			 "wait until all that the command has started has ended, too"),            \
-		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet),                                         \
-			 "no summary at the end, and no word unless something is wrong"),          \
+			 "also wait until all processes that the command started end"),            \
+		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),                   \
 		SELECTION_OPTIONS(LAUNCH_SELECT), SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),   \
 		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
-			 "also what SYCL's runtimes tell by XPTI; mode full does so,\n"            \
-			 "too")
+			 "also record what SYCL runtimes report by XPTI (mode full\n"              \
+			 "does)")
 
 /** Members of their struct cli_command. */
 #define LAUNCH_OPERANDS .operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS
 
 /** What those commands have to say about their exit status. */
 #define LAUNCH_DETAILS                                                                             \
-	"The command's exit status is passed on, and signals reach it.\n"                          \
-	"Status 126, 127: it cannot be run, there is none; 1, 2: it was not started."
+	"Exits with the command's status and passes signals on to it.\n"                           \
+	"Status 126: it cannot be run; 127: it was not found; 1, 2: it was not started."
 
 /**
  * Reads options up to the command to run, and makes the session's id.

@@ -37,23 +37,23 @@ int selection_add_range(void *list, const char *name);
 /** Members of a command's table of options. */
 #define SELECTION_OPTIONS(at)                                                                      \
 	CLI_TAKES(0, "kernel", "REGEX", at(kernels), selection_add_pattern,                        \
-		  "record only dispatches of kernels whose name fits; may be\n"                    \
+		  "record only dispatches of kernels whose name matches; may be\n"                 \
 		  "given several times"),                                                          \
 		CLI_TAKES(0, "exclude", "REGEX", at(excluded), selection_add_pattern,              \
-			  "no dispatches of kernels whose name fits; likewise"),                   \
-		CLI_VALUE(0, "delay", "SECONDS", at(delay), "record nothing for so long"),         \
-		CLI_VALUE(0, "duration", "SECONDS", at(duration), "and then for so long"),         \
+			  "leave out kernels whose name matches; may be given again"),             \
+		CLI_VALUE(0, "delay", "SECONDS", at(delay), "wait that long before recording"),    \
+		CLI_VALUE(0, "duration", "SECONDS", at(duration), "record for that long"),         \
 		CLI_NUMBER(0, "repeat", "N", at(repeat), "a number of periods, 0 without end",     \
-			   "so many periods of delay and duration, 0: without end\n"               \
+			   "repeat delay and duration N times, 0: without end\n"                   \
 			   "(default: 1)"),                                                        \
 		CLI_TAKES(0, "range", "NAME", at(ranges), selection_add_range,                     \
 			  "record only while a roctx range of that name is open; may\n"            \
 			  "be given several times"),                                               \
 		CLI_VALUE(0, "last", "SECONDS", at(last),                                          \
-			  "flight recorder: keep the last so many seconds, and write\n"            \
+			  "flight recorder: keep the last SECONDS in memory; write\n"              \
 			  "them at the end, or when `rtl snapshot` asks"),                         \
 		CLI_VALUE(0, "snapshot-signal", "NAME", at(snapshot_signal),                       \
-			  "with --last: the signal to rtl that asks for a snapshot, or\n"          \
+			  "with --last: the signal that makes rtl write a snapshot, or\n"          \
 			  "none (default: USR2)")
 
 /**

@@ -97,28 +97,27 @@ char *session_absolute_path(const char *path);
 /** Options for counters, which fill a session at that offset of what a command reads into. */
 #define SESSION_COUNTER_OPTIONS(at)                                                                \
 	CLI_VALUE(0, "counters", "LIST", (at) + offsetof(struct session, counters),                \
-		  "also count these on the GPU for each dispatch: names with\n"                    \
-		  "commas (`rtl list-counters`). A GPU runs one dispatch at a\n"                   \
-		  "time meanwhile. Not verified on hardware"),                                     \
+		  "count these for each dispatch: names separated by commas\n"                     \
+		  "(`rtl list counters`). Each GPU then runs one dispatch at a\n"                  \
+		  "time. Not verified on hardware"),                                               \
 		CLI_VALUE(0, "counters-passes", "HOW",                                             \
 			  (at) + offsetof(struct session, counters_passes),                        \
-			  "what a GPU cannot count at once: rotate from dispatch to\n"             \
+			  "when a GPU cannot count all at once: rotate from dispatch to\n"         \
 			  "dispatch of a kernel (default), or fail"),                              \
 		CLI_VALUE(0, "counters-kernels", "REGEX",                                          \
 			  (at) + offsetof(struct session, counters_kernels),                       \
-			  "only of kernels whose name, as rtl shows it, fits"),                    \
+			  "count only kernels whose shown name matches"),                          \
 		CLI_VALUE(0, "counters-sample", "MS",                                              \
 			  (at) + offsetof(struct session, counters_sample),                        \
-			  "count all that a GPU does, in intervals of so many ms (1 to\n"          \
-			  "60000), and not each dispatch: these run as they would")
+			  "count each GPU as a whole, in intervals of MS milliseconds\n"           \
+			  "(1 to 60000); dispatches are not serialised")
 
 /** The option for the source of work, likewise. */
 #define SESSION_SOURCE_OPTION(at)                                                                  \
 	CLI_VALUE(0, "source", "SOURCE", (at) + offsetof(struct session, source),                  \
-		  "where work on the GPU is learnt from: queue (what passes\n"                     \
-		  "through intercepted queues; default), runtime (what HIP\n"                      \
-		  "itself reports), auto (runtime where that\n"                                    \
-		  "is safe: with no HIP so far)")
+		  "how rtl observes the GPU: queue (intercepts queues;\n"                          \
+		  "default), runtime (takes HIP's own activity records), auto\n"                   \
+		  "(runtime where that is safe: with no HIP so far)")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

@@ -29,19 +29,18 @@ static const struct cli_option options[] = {
 		  ".json, .json.gz), hta for HolisticTraceAnalysis (.json,\n"
 		  ".json.gz), rocpd7 (.db), rpd (.rpd)"),
 	CLI_VALUE(0, "from", "TIME", INTO(from),
-		  "what ended before that is left out: seconds since the first\n"
-		  "process started, or with a unit, as 250ms (s, ms, us, ns)"),
-	CLI_VALUE(0, "to", "TIME", INTO(to), "what began at that time or later is left out"),
+		  "leave out what ended before: seconds since the first process\n"
+		  "started, or a number with a unit (s, ms, us, ns), as 250ms"),
+	CLI_VALUE(0, "to", "TIME", INTO(to), "leave out what began at that time or later"),
 	CLI_VALUE(0, "process", "PROCESS", INTO(selection.process),
 		  "only that process: its pid, or a pattern for its program"),
-	CLI_VALUE(0, "gpu", "NODE", INTO(selection.gpu),
-		  "of GPUs only what that one did, by its KFD node"),
+	CLI_VALUE(0, "gpu", "NODE", INTO(selection.gpu), "only this GPU, by its KFD node"),
 	CLI_VALUE(0, "name", "PATTERN", INTO(selection.name),
-		  "only kernels, calls, ranges... with such a name, as '*gemm*'"),
+		  "only kernels, calls, ranges whose name matches, as '*gemm*'"),
 	DATABASE_UNFINISHED(INTO(selection.unfinished)),
 	CLI_VALUE(0, "rank", "N", INTO(rank),
-		  "the rank that a file of --format hta tells, instead of the one\n"
-		  "that the process's launcher gave it"),
+		  "the rank in a file of --format hta, instead of the one that\n"
+		  "the launcher set"),
 };
 
 /* ---- options ---- */
@@ -135,8 +134,7 @@ const struct cli_command cmd_convert = {
 	.name = "convert",
 	.operands = "TRACE...",
 	.purpose = "Writes a trace for Perfetto, TraceLens, HTA, ROCm 7's tools, spreadsheets",
-	.details = "Traces are databases that rtl wrote. An older file of that kind is replaced; "
-		   "another\none is not.",
+	.details = "Reads databases that rtl wrote. Overwrites an earlier conversion, no other file.",
 	CLI_OPTIONS(options),
 	.operands_at = INTO(files),
 	.operands_most = SIZE_MAX,

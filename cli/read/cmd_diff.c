@@ -24,12 +24,12 @@ static const struct cli_option options[] = {
 		   "rows of each table, those that changed most;\n"
 		   "0: all (default: 20; with --json: all)"),
 	CLI_VALUE(0, "least", "PERCENT", offsetof(struct request, least),
-		  "a mean that changed by less is the same (default: 2)"),
+		  "ignore means that changed by less (default: 2)"),
 	CLI_VALUE(0, "fail", "PERCENT", offsetof(struct request, fail),
-		  "exit with 3 if something got slower by more than that;\n"
-		  "0: by whatever is more than --least"),
+		  "exit with 3 if something got slower by more than this;\n"
+		  "0: by more than --least"),
 	CLI_VALUE(0, "only", "WHAT", offsetof(struct request, only),
-		  "compare kernels, calls or steps (ranges) alone"),
+		  "compare only kernels, calls or steps (ranges)"),
 };
 
 /* 2.5 as 0.025 */
@@ -134,9 +134,8 @@ const struct cli_command cmd_diff = {
 	.name = "diff",
 	.operands = "BEFORE... [--] AFTER...",
 	.purpose = "Shows what got slower or faster between runs",
-	.details = "All are SQLite databases that rtl or RPD wrote. With several runs of each side "
-		   "it\n"
-		   "tells what differs between them by more than runs do.",
+	.details = "Reads SQLite databases of rtl or RPD. With several runs on each side, reports only\n"
+		   "differences beyond the variation between runs.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, FILES_MOST, "100 files at most"),
 	.runs = CLI_RUNS_REST,

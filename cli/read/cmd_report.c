@@ -53,8 +53,8 @@ static const struct cli_option options[] = {
 		  "the page (default: FILE of the trace with .html for its suffix)"),
 	CLI_NUMBER(0, "events", "N", offsetof(struct request, most),
 		   "a number of events, 1 or more",
-		   "events in the timeline, the longest (default: 4000000);\n"
-		   "the tables count all"),
+		   "most events in the timeline, the longest ones (default:\n"
+		   "4000000); the tables count all"),
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 

@@ -26,8 +26,7 @@ static const struct cli_option options[] = {
 	CLI_VALUE(0, "sort", "KEY", offsetof(struct request, sort),
 		  "total (default), count, mean, min, p50, p99, max: the\n"
 		  "greatest first; or name"),
-	CLI_FLAG(0, "full-names", offsetof(struct request, full_names),
-		 "names in full, however long the lines"),
+	CLI_FLAG(0, "full-names", offsetof(struct request, full_names), "do not shorten names"),
 };
 
 static bool read_sort(const char *text, enum summary_sort *sort)

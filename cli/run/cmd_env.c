@@ -15,7 +15,7 @@ static const struct cli_option options[] = {
 		  "file of the first subscriber that writes one;\n"
 		  "without --subscribers: of libsqlite_sub.so"),
 	CLI_VALUE('m', "mode", "MODE", offsetof(struct request, session.mode),
-		  "what is collected: " SESSION_MODES),
+		  "what to record: " SESSION_MODES),
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
 		  "also set RTL_SUBSCRIBERS to these; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
@@ -24,7 +24,7 @@ static const struct cli_option options[] = {
 	SESSION_SOURCE_OPTION(offsetof(struct request, session)),
 	SESSION_COUNTER_OPTIONS(offsetof(struct request, session)),
 	CLI_FLAG(0, "xpti", offsetof(struct request, session.xpti),
-		 "also what SYCL's runtimes tell by XPTI; mode full does so,\ntoo"),
+		 "also record what SYCL runtimes report by XPTI (mode full\ndoes)"),
 };
 
 static const struct shell {

@@ -22,11 +22,11 @@ static const struct cli_option options[] = {
 	LAUNCH_OPTIONS("FOLDER", "where to write the recording\n"
 				 "(default: rtl-COMMAND-PID.rec)"),
 	CLI_VALUE('l', "limit", "SIZE", LAUNCH_SELECT(limit),
-		  "how large it may get, e.g. 500M or 20G; when it is, the\n"
-		  "oldest events go"),
+		  "largest size, e.g. 500M or 20G; beyond it the oldest\n"
+		  "events are dropped"),
 	CLI_FLAG(0, "all", offsetof(struct record, all),
-		 "also what other events repeat: begins, and calls without\n"
-		 "their arguments"),
+		 "also keep what other events repeat: begins, and calls\n"
+		 "without their arguments"),
 };
 
 /* The recording's folder, absolute; to be freed. NULL after a line. */

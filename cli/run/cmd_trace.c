@@ -23,12 +23,12 @@ static const struct cli_option options[] = {
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
 	CLI_VALUE(0, "limit", "SIZE", LAUNCH_SELECT(limit),
-		  "with --last: how much of it may be kept (default: 512M)"),
+		  "with --last: the most to keep (default: 512M)"),
 	CLI_FLAG(0, "in-process", offsetof(struct trace, in_process),
-		 "the subscribers run in the command itself, as with\n"
-		 "RTL_SUBSCRIBERS, and not in rtl"),
+		 "run the subscribers in the command's process, as\n"
+		 "RTL_SUBSCRIBERS does, not in rtl"),
 	CLI_FLAG(0, "strict", offsetof(struct trace, strict),
-		 "the command does not start if it cannot be traced as asked"),
+		 "do not start the command if it cannot be traced as asked"),
 };
 
 static int prepare(struct trace *trace)

@@ -158,11 +158,26 @@ static void print_open(FILE *file, const struct summary_section *section)
 		fputc('\n', file);
 }
 
+/* The title with what the rows add up to. Latencies overlap, so their sum would say nothing. */
+static void print_heading(FILE *file, const struct summary_section *section,
+			  const struct summary_view *view)
+{
+	const bool overlap = !strcmp(section->kind, "launch");
+	struct histogram all = {0};
+	char text[SUMMARY_DURATION_SIZE];
+
+	for (size_t i = 0; overlap && i < view->count; i++)
+		(void)histogram_merge(&all, &view->groups[i]->histogram);
+	fprintf(file, overlap ? "\n%s: %" PRIu64 ", median %s" : "\n%s: %" PRIu64 ", %s in total",
+		section->title, view->operations,
+		summary_duration(text, overlap ? histogram_quantile(&all, 0.5) : view->total_ns));
+	histogram_fini(&all);
+}
+
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
 			  const struct summary_style *style)
 {
 	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
-	char total[SUMMARY_DURATION_SIZE];
 	struct summary_view view;
 	size_t shown, count;
 	char more[SUMMARY_CELL];
@@ -179,8 +194,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	rows = calloc(count + 1, sizeof(*rows));
 	if (!rows || !(view.count || section->unpaired || section->refused || section->open_count))
 		goto out;
-	fprintf(file, "\n%s: %" PRIu64 ", %s in total", section->title, view.operations,
-		summary_duration(total, view.total_ns));
+	print_heading(file, section, &view);
 	if (view.untimed)
 		fprintf(file, ", %" PRIu64 " without times", view.untimed);
 	if (section->unlinked)

@@ -25,7 +25,7 @@
 #define SUMMARY_TOP 20u
 
 /** What summaries made live and from a file have in common: titles of sections. */
-#define SUMMARY_LAUNCHES "Launch latency, from the call's begin to the GPU's"
+#define SUMMARY_LAUNCHES "Launch latency (API call to start on the GPU)"
 #define SUMMARY_RANGES   "Ranges"
 
 struct summary;

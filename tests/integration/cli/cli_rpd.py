@@ -121,7 +121,7 @@ class Rpd(Case):
             self.assertEqual(self.rows(name), {
                 "GPU kernels": {"a_kernel": (1, 100), "b_kernel": (1, 50)}, "GPU copies": {"CopyHostToDevice": (1, 20)},
                 "HIP calls": {"hipLaunchKernel": (1, 100), "hipMemcpy": (1, 40)}, "Ranges": {"a range": (1, 190)},
-                "Launch latency, from the call's begin to the GPU's": {"a_kernel": (1, 150)}})
+                "Launch latency (API call to start on the GPU)": {"a_kernel": (1, 150)}})
             stream = 0 if version == 1 else 0x7f10
             self.assertEqual(self.replayed(name, "SELECT pid, gpu, queue, packet_id, tid, grid_x, grid_y, workgroup_x, lds_bytes,"
                                            " scratch_bytes, call_ns, stream, kernel FROM rtl_dispatches ORDER BY begin_ns"),
@@ -182,7 +182,7 @@ class Rpd(Case):
             "HSA calls": {"hsa_init": (1, 10)}, "HIP calls": {"hipGraphLaunch": (1, 5)}, "rpd.call, function": {"sqrt": (1, 30)},
             "GPU kernels": {"in a graph": (1, 7), "another": (1, 1), "Barrier": (1, 1), "no times": (1, 0)},
             "GPU copies": {"CopyDeviceToHost": (2, 30), "CopyHostToDevice": (1, 5), "FillBuffer": (1, 1)},
-            "Launch latency, from the call's begin to the GPU's": {"in a graph": (1, 0), "another": (1, 7)}})
+            "Launch latency (API call to start on the GPU)": {"in a graph": (1, 0), "another": (1, 7)}})
         self.assertEqual(self.replayed("run.rpd", "SELECT sum(bytes) FROM rtl_copy"), [(100,)])
         self.assertEqual(self.ask("run.rpd.db", "SELECT kernel, grid_x FROM rtl_dispatches WHERE grid_x"), [("in a graph", 64)])
         self.assertEqual(self.ask("run.rpd.db", "SELECT pid, program FROM rtl_process"), [(7, "./app")])
