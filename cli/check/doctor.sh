@@ -336,7 +336,7 @@ look_at_file() {
 		;;
 	esac
 	! has_other_rights "$1" || fault program \
-		"$1 runs with other rights than yours: it heeds none of rtl's variables, and the loader preloads nothing" \
+		"$1 runs with other rights than yours: it ignores rtl's variables, and the loader preloads nothing" \
 		"start it as its owner, or take the bit or the capability away from a copy"
 }
 

@@ -7,7 +7,7 @@ static const struct {
 	const char *text;
 } errors[] = {
 	[-RTL_OK] = {"RTL_OK", "success"},
-	[-RTL_EINVAL] = {"RTL_EINVAL", "an argument or setting makes no sense"},
+	[-RTL_EINVAL] = {"RTL_EINVAL", "invalid argument or setting"},
 	[-RTL_ENOMEM] = {"RTL_ENOMEM", "out of memory"},
 	[-RTL_ENOENT] = {"RTL_ENOENT", "not found"},
 	[-RTL_EEXIST] = {"RTL_EEXIST", "exists already, and differently"},

@@ -456,7 +456,7 @@ void host_await_stream(struct host *host, uint32_t number)
 
 /* ---- locks */
 
-/* So long at once is waited for the lock. */
+/* Longest single wait for the lock. */
 #define LOCK_STEP_MS 5u
 
 static bool lock_for(struct host *host, uint32_t timeout_ms)

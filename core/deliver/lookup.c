@@ -19,7 +19,7 @@ struct answer {
 	const struct source *source;
 	uint64_t uid;
 	struct given *newest;
-	struct rtl_values_info *values; /* NULL: its description makes no sense */
+	struct rtl_values_info *values; /* NULL: its description is invalid */
 	bool described; /* release when `values` is as it stays, acquire by lookup_values */
 };
 

@@ -15,7 +15,7 @@
 #include "log.h"
 #include "spool_writer.h"
 
-/* So often in the time that a flight recorder keeps. */
+/* Sweeps per retention period. */
 #define SWEEPS     8u
 #define ENDED_MOST 256u
 
@@ -489,8 +489,8 @@ static void forget_ended(struct recorder *recorder, struct host *host)
 		remove_folder(recorder, source);
 		if (!recorder->forgotten++)
 			log_line(RTL_LEVEL_WARNING, "spool",
-				 "of processes that have ended, and of which nothing is kept, %u "
-				 "are still in the ledger",
+				 "the ledger keeps only the last %u ended processes of which no "
+				 "events are kept",
 				 ENDED_MOST);
 	}
 }

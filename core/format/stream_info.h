@@ -28,5 +28,5 @@ struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info);
 /* Whether a description is well-formed; *why gets a text if not. */
 bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
 
-/* To be freed, in one piece. NULL: no memory, or it makes no sense. */
+/* To be freed, in one piece. NULL: no memory, or it is invalid. */
 struct rtl_values_info *values_parse(const char *text);

@@ -27,7 +27,7 @@ int own_process_add(struct host *host);
 
 /* ---- settings: the RTL_ variables of the environment that concern the bus. */
 
-/* Reads them; one that makes no sense is a line in the log, and its default is taken, or with
+/* Reads them; an invalid one is logged, and its default is used, or with
  * RTL_STRICT the process ends. */
 void settings_read(struct bus_settings *settings);
 

@@ -18,8 +18,8 @@ static bool strict_failed;
 static void complain(const char *name, const char *text, const char *wanted)
 {
 	strict_failed = true;
-	log_line(RTL_LEVEL_ERROR, "bus", "%s=%s makes no sense: it takes %s; the default is used",
-		 name, text, wanted);
+	log_line(RTL_LEVEL_ERROR, "bus", "invalid %s=%s (expected %s); using the default", name,
+		 text, wanted);
 }
 
 /* NULL: it is not set. */
@@ -164,8 +164,7 @@ static void say_if_secured(void)
 		return;
 	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the program has other rights than who started it: it does not heed the "
-			 "variables of rtl, and is not traced");
+			 "set-user-ID program: RTL_* variables are ignored, it is not traced");
 }
 
 /* A variable of rocm-trace-lite's, which has a librtl.so too. */

@@ -19,13 +19,13 @@
 #define CHUNK_BYTES 65536u
 #define CHUNKS_MAX  1024u
 #define SMALL_RING  (64u << 10)
-/* After no further ring could be had, so long until the thread asks again. */
+/* Retry interval after no further ring could be allocated. */
 #define GROW_AGAIN_NS 10000000u
-/* What a thread makes ready of its ring at once, if nobody did before. */
+/* Bytes of its ring that a thread prepares at a time. */
 #define PREPARE_AHEAD (128u << 10)
 /* Of a filler that is written. */
 #define FILLER_BYTES 8u
-/* After no ring could be had, so long until the thread asks again. */
+/* Retry interval after a failed ring allocation. */
 #define RETRY_NS 100000000u
 
 _Static_assert(sizeof(struct writer) <= SLOT_BYTES, "a writer fits its slot");

@@ -366,7 +366,7 @@ struct rtl_host {
 			   struct rtl_calibration *calibration);
 	/**
 	 * [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process;
-	 * NULL: it has none, or their description (RTL_VALUES_KEY) makes no sense. Valid until
+	 * NULL: it has none, or their description (RTL_VALUES_KEY) is invalid. Valid until
 	 * destroy. <rtl/args.h> goes through them.
 	 */
 	const struct rtl_values_info *(*values)(const struct rtl_host *host,

@@ -42,7 +42,7 @@ extern "C" {
 /** Errors: a function returns 0, or one of these negative values. */
 enum rtl_error {
 	RTL_OK = 0,
-	RTL_EINVAL = -1,   /**< an argument or option makes no sense */
+	RTL_EINVAL = -1,   /**< invalid argument or option */
 	RTL_ENOMEM = -2,   /**< out of memory */
 	RTL_ENOENT = -3,   /**< no such file, stream, string, tracepoint or symbol */
 	RTL_EEXIST = -4,   /**< exists already, and differently */

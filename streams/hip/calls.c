@@ -59,7 +59,7 @@ static void start(void)
 	internal_calls = internal && !strcmp(internal, "1");
 	if (internal && *internal && !internal_calls && strcmp(internal, "0") != 0)
 		rtl_log(RTL_LEVEL_ERROR, "hip",
-			"RTL_HIP_INTERNAL=%s makes no sense: it takes 0 or 1; the default is used",
+			"invalid RTL_HIP_INTERNAL=%s (expected 0 or 1); using the default",
 			internal);
 	if (!hip_mode_has_calls())
 		return;

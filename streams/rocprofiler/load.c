@@ -98,7 +98,7 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 /* ---- rtl's own tool ---- */
 
 /* A program that PAPI is in names this library alone in HSA_TOOLS_LIB, after `rtl trace` has named both. rtl's comes
- * first, as it would by the variable; it heeds one OnLoad. */
+ * first, as it would by the variable; it calls one OnLoad. */
 static void (*rtl_unload)(void);
 
 static void load_rtl(struct root_table *table, uint64_t version)

@@ -4,7 +4,7 @@
  * transaction, so that a database that grows can be read as well.
  *
  * reader.c is its life and the order of events, reader_info.c all that is no event, reader_rows.c how a
- * row becomes an event. One thread at a time. Nothing in a file is believed: what makes no sense ends the
+ * row becomes an event. One thread at a time. Nothing in a file is trusted: what is invalid ends the
  * reading after a line, or is an event that counts as abandoned.
  */
 #ifndef RTL_SQLITE_READER_H
@@ -127,7 +127,7 @@ bool reader_tracepoint(void *reader, const struct rtl_process *process, uint64_t
 		       struct rtl_tracepoint *out);
 
 /* reader_rows.c. */
-/* Puts a row into `to`, rows->size bytes of zeros; false: it makes no sense. */
+/* Puts a row into `to`, rows->size bytes of zeros; false: it is invalid. */
 typedef bool (*id_rows_take)(struct reader *reader, sqlite3_stmt *row, const void *user, void *to);
 /* Reads a small table. The question's first column is the id, ascending. */
 void id_rows_load(struct reader *reader, struct id_rows *rows, sqlite3_stmt *question,

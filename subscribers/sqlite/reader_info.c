@@ -302,7 +302,7 @@ int reader_begin_process(struct reader *r)
 		p->streams[i] = r->host->stream(r->host, p->theirs, &r->streams[i].info);
 		if (!p->streams[i])
 			return reader_fail(r, RTL_EFORMAT,
-					   "the description of stream %s makes no sense, or there "
+					   "the description of stream %s is invalid, or there "
 					   "are too many streams",
 					   r->streams[i].info.name);
 	}

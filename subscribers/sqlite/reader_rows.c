@@ -71,7 +71,7 @@ void id_rows_load(struct reader *r, struct id_rows *rows, sqlite3_stmt *question
 		to = (uint8_t *)rows->bytes + rows->count * rows->size;
 		memset(to, 0, rows->size);
 		rows->ids[rows->count] = sqlite3_column_int64(question, 0);
-		/* what refers to one that makes no sense finds none */
+		/* references to an invalid one find none */
 		rows->count += take(r, question, user, to);
 	}
 }

@@ -53,7 +53,7 @@ void sample_give_up(struct counter_sample *sample);
  * each interval, and stopped at the end. The work of a program's queue counts once that queue has run a
  * packet of ours, its first. Dispatches are not held back.
  *
- * If a reading does not end for RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, and a line says so.
+ * If a reading does not end for RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is logged.
  * If there are not registers enough, passes take turns from interval to interval.
  *
  * Threads: sampler_add_queue by those that create queues; the rest is the thread rtl-sampler's, which alone

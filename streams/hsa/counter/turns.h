@@ -9,7 +9,7 @@
  *
  * If the one that has its turn does not end for RTL_COUNTERS_TIMEOUT while others wait, it may wait
  * for one of these itself: kernels can wait for each other in memory. Then all go, and counting has ended
- * for that GPU; a line says so. The same at the end of the process, without the line: what is in
+ * for that GPU, which is logged. The same at the end of the process, without the line: what is in
  * queues then must go on.
  *
  * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that

@@ -412,7 +412,7 @@ int harvest_start(void)
 	int error = 0;
 
 	pthread_mutex_lock(&harvest.lock);
-	/* Whoever stops it has said so before he took the lock. */
+	/* The stopper sets the flag before it takes the lock. */
 	stopped = !interceptor_on();
 	if (!stopped && !harvester_current())
 		error = start();

@@ -24,7 +24,7 @@
 #define LONG_S 1
 
 /* Who has waited looks so often without sleeping, then sleeps so long between two looks, and gives up where nothing
- * has come for so long. Each time that happens the next has a quarter of that: who gives nothing back costs no more. */
+ * has come for so long. Each time that happens the next has a quarter of that: an unresponsive HIP soon costs nothing. */
 #define AWAIT_SPINS  100
 #define AWAIT_NAP_NS 20000
 #define AWAIT_NS     200000000u

@@ -69,7 +69,7 @@ void reported_end_unwanted(uint64_t stream);
 /* How much has begun and not ended. */
 uint64_t reported_under_way(void);
 
-/* Whether one more piece can wait. If not, it is published what waits: as far as there is room in the thread's ring,
+/* Whether one more piece can wait. If not, what is waiting is published: as far as there is room in the thread's ring,
  * or all, if it may wait for that. */
 bool reported_has_room(bool may_wait);
 

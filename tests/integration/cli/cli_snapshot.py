@@ -249,7 +249,7 @@ class Snapshot(Case):
         self.wait_until(lambda: not any(n.startswith("rtl-spool-") for n in os.listdir(folder)))
         self.wait_until(lambda: len(os.listdir(folder + "-last")) < 275)
         _, err = child.communicate("x\n", timeout=HANG_S)
-        self.assertIn("256 are still in the ledger", err)
+        self.assertIn("only the last 256 ended processes", err)
         with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
             processes, = db.execute("SELECT count(*) FROM rtl_process").fetchone()
         self.assertLess(processes, 275)
