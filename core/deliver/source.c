@@ -359,8 +359,8 @@ bool source_seal(struct source *source, bool only_look)
 	return something;
 }
 
-/* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is mapped at
- * a time, and the one before it */
+/* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is
+ * mapped at a time, and the one before it */
 
 /* ---- segments */
 

@@ -13,8 +13,8 @@
 #include "events/events.h"
 #include "interceptor.h"
 
-/* ---- the memory pools and regions of all agents, whose they are, and what kind of memory is in them. The first call does
- * the work, what it leaves does not change. One lock. */
+/* ---- the memory pools and regions of all agents, whose they are, and what kind of memory is in them. The first call
+ * does the work, what it leaves does not change. One lock. */
 
 #define MEMORY_POOLS_MAX 512
 
