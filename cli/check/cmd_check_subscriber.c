@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rtl check-subscriber: leads a subscriber through its life, by synthetic streams, and says what it does wrong:
- * check_subscriber.sh, which calls the command again for each scenario.
+ * check_subscriber.sh, which calls the command again for each scenario. All of these run in children.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <rtl/collector.h>
+#include <rtl/plugin.h>
 
 #include "check.h"
 #include "cli.h"
@@ -16,6 +25,261 @@
 
 EMBED(check_subscriber_sh, RTL_CLI "/check/check_subscriber.sh");
 extern const char check_subscriber_sh[];
+
+/* The exit status of a scenario that came to its end. */
+#define CHECK_DONE 77
+/* With what stands behind it on standard error, a scenario says what the subscriber does wrong. */
+#define CHECK_SAYS "rtl: check: "
+
+#define EVENTS     2000u
+#define LIVE_MS    50
+#define SLEEP_MS   5u
+#define FULL_BYTES 4096u
+
+static int count_entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	int count = 0;
+
+	while (dir && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+static struct rtl_collector *create(struct rtl_collector_options *options)
+{
+	struct rtl_collector *collector = NULL;
+	char message[4096] = "";
+
+	options->struct_size = sizeof(*options);
+	if (!options->folder)
+		options->folder = getenv("RTL_SPOOL");
+	if (rtl_collector_create(options, &collector, message, sizeof(message)))
+		fprintf(stderr, "rtl: error: %s\n", message);
+	return collector;
+}
+
+static void finish(struct rtl_collector *collector)
+{
+	uint32_t left;
+
+	if (!collector)
+		return;
+	rtl_collector_finish(collector, &left);
+	if (rtl_collector_failure(collector))
+		fprintf(stderr, "rtl: error: %s\n", rtl_collector_failure(collector));
+	rtl_collector_destroy(collector);
+}
+
+static void replay_once(const char *recording, const char *list)
+{
+	struct rtl_collector_options options = {
+		.kind = RTL_REPLAY, .subscribers = list, .folder = recording};
+
+	finish(create(&options));
+}
+
+/* A process whose events the collector gets; one that `stays` is to be killed. It never outlives us. */
+static pid_t start_publisher(const struct rtl_collector *collector, bool stays)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+	check_publish(EVENTS);
+	for (; stays; stays = true)
+		pause();
+	_exit(0);
+}
+
+/* Drains until the processes have ended; kills the second of them after a while. */
+static void drain(struct rtl_collector *collector, pid_t first, pid_t killed)
+{
+	for (int ms = 0; first > 0 || killed > 0; ms += (int)SLEEP_MS) {
+		rtl_collector_poll(collector, SLEEP_MS);
+		if (killed > 0 && ms >= LIVE_MS) {
+			kill(killed, SIGKILL);
+			waitpid(killed, NULL, 0);
+			killed = 0;
+		}
+		if (first > 0 && waitpid(first, NULL, WNOHANG))
+			first = 0;
+	}
+}
+
+static void record(const char *recording, const char *list)
+{
+	struct rtl_collector_options options = {.kind = RTL_RECORD, .output = recording};
+	struct rtl_collector *collector = create(&options);
+	pid_t first, second;
+
+	(void)list;
+	if (!collector)
+		_exit(1);
+	first = start_publisher(collector, false);
+	second = start_publisher(collector, true);
+	drain(collector, first, second);
+	finish(collector);
+	if (first < 0 || second < 0)
+		_exit(1);
+}
+
+/* ---- the scenarios ---- */
+
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+/* What the C library or a sanitizer makes with the first thread is there before it is counted. */
+static void make_a_thread(void)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, do_nothing, NULL))
+		pthread_join(thread, NULL);
+}
+
+static void replay_thrice(const char *recording, const char *list)
+{
+	int files, threads;
+
+	make_a_thread();
+	files = count_entries("/proc/self/fd");
+	threads = count_entries("/proc/self/task");
+	for (int i = 0; i < 3; i++)
+		replay_once(recording, list);
+	files = count_entries("/proc/self/fd") - files;
+	threads = count_entries("/proc/self/task") - threads;
+	if (threads > 0)
+		fprintf(stderr, CHECK_SAYS "leaves %d threads behind after destroy\n", threads);
+	if (files > 0)
+		fprintf(stderr, CHECK_SAYS "leaves %d file descriptors open after destroy\n",
+			files);
+}
+
+static void live(const char *recording, const char *list)
+{
+	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
+	struct rtl_collector *collector = create(&options);
+
+	(void)recording;
+	if (!collector)
+		return;
+	drain(collector, start_publisher(collector, false), start_publisher(collector, true));
+	finish(collector);
+}
+
+static void nothing(const char *recording, const char *list)
+{
+	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
+
+	(void)recording;
+	finish(create(&options));
+}
+
+/* What `finish` would have said never comes. */
+static void give_up(const char *recording, const char *list)
+{
+	struct rtl_collector_options options = {
+		.kind = RTL_REPLAY, .subscribers = list, .folder = recording};
+	struct rtl_collector *collector = create(&options);
+
+	if (!collector)
+		return;
+	rtl_collector_poll(collector, 0);
+	rtl_collector_destroy(collector);
+}
+
+static void full_disk(const char *recording, const char *list)
+{
+	const struct rlimit limit = {FULL_BYTES, FULL_BYTES};
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	replay_once(recording, list);
+}
+
+/* The bus of this process hosts it. */
+static void in_process(const char *recording, const char *list)
+{
+	(void)recording;
+	setenv("RTL_SUBSCRIBERS", list, 1);
+	check_publish(EVENTS);
+	exit(CHECK_DONE); /* what comes now is the bus's: it has the subscriber finish */
+}
+
+/* An entry of a list, which may stand with others in it. */
+static void print_entry(const struct rtl_plugin *plugin, const char *spec,
+			const struct rtl_setting *output, const char *name)
+{
+	const char *question = strchr(spec, '?'), *dot = NULL;
+	char *path = realpath(rtl_plugin_path(plugin), NULL);
+
+	printf("entry ");
+	for (const char *at = path ? path : rtl_plugin_path(plugin); *at; at++)
+		printf(strchr(":?%", *at) ? "%%%02X" : "%c", (unsigned char)*at);
+	printf("%s", question ? question : "");
+	if (output && !output->given) {
+		dot = output->value ? strrchr(output->value, '.') : NULL;
+		printf("%coutput=%s%s", question ? '&' : '?', name, dot ? dot : "");
+	}
+	putchar('\n');
+	free(path);
+}
+
+/* Says in two lines what stands for it in a list; the second is empty where both would have one output. */
+static void load(const char *recording, const char *spec)
+{
+	const struct rtl_setting *settings, *output = NULL;
+	struct rtl_plugin *plugin;
+	char message[4096];
+	size_t count;
+
+	(void)recording;
+	if (rtl_plugin_open(spec, &plugin, message, sizeof(message)))
+		exit(cli_failed("%s", message));
+	settings = rtl_plugin_settings(plugin, &count);
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rtl_setting_at(settings, i)->key, "output"))
+			output = rtl_setting_at(settings, i);
+	print_entry(plugin, spec, output, "first");
+	if (!output || !output->given)
+		print_entry(plugin, spec, output, "second");
+	rtl_plugin_close(plugin);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(const char *recording, const char *list);
+} scenarios[] = {
+	{"load", load},
+	{"record", record},
+	{"replay", replay_thrice},
+	{"twins", replay_once},
+	{"live", live},
+	{"nothing", nothing},
+	{"in-process", in_process},
+	{"give-up", give_up},
+	{"full-disk", full_disk},
+};
+
+/* Becomes that scenario, in the working directory, beside which is the recording that `record` makes: of two
+ * processes, one of them killed. */
+_Noreturn static void be_scenario(const char *name, const char *list)
+{
+	for (size_t i = 0; i < sizeof(scenarios) / sizeof(*scenarios); i++)
+		if (!strcmp(scenarios[i].name, name))
+			scenarios[i].run("../recording", list);
+	fflush(NULL);
+	_exit(CHECK_DONE);
+}
+
+/* ---- the command ---- */
 
 #define TIMEOUT_S 30u
 /* Names the scenario, where the script calls. */
@@ -45,7 +309,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	if (!check.timeout_s || check.timeout_s > 3600)
 		return cli_usage("check-subscriber: --timeout takes 1 to 3600 seconds");
 	if (getenv(SCENARIO))
-		check_scenario(getenv(SCENARIO), check.names.list[0]);
+		be_scenario(getenv(SCENARIO), check.names.list[0]);
 	cli_need(realpath("/proc/self/exe", self));
 	setenv("self", self, 1);
 	snprintf(seconds, sizeof(seconds), "%u", check.timeout_s);

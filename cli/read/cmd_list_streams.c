@@ -15,6 +15,7 @@
 #include "launch.h"
 #include "library.h"
 #include "view.h"
+#include "wanted.h"
 
 EMBED(list_streams_sql, RTL_CLI "/read/list_streams.sql");
 extern const char list_streams_sql[];
@@ -28,25 +29,11 @@ struct listing {
 
 /* ---- descriptions ---- */
 
-static const char *const kind_names[] = {
-	[RTL_KIND_UINT] = "uint",     [RTL_KIND_INT] = "int",         [RTL_KIND_FLOAT] = "float",
-	[RTL_KIND_BOOL] = "bool",     [RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
-	[RTL_KIND_STRING] = "string", [RTL_KIND_UID] = "uid",         [RTL_KIND_TEXT] = "text",
-	[RTL_KIND_BYTES] = "bytes",   [RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
-};
-
-#define KINDS (sizeof(kind_names) / sizeof(*kind_names))
-
-static const char *kind_name(uint16_t kind)
-{
-	return kind < KINDS && kind_names[kind] ? kind_names[kind] : "unknown";
-}
-
 static void write_field(struct json *json, const struct rtl_field *field)
 {
 	json_object(json, NULL);
 	json_text(json, "name", cli_text(field->name));
-	json_text(json, "kind", kind_name(field->kind));
+	json_text(json, "kind", wanted_kind_name(field->kind));
 	json_text(json, "unit", cli_text(field->unit));
 	json_number(json, "offset", field->offset);
 	json_number(json, "size", field->size);

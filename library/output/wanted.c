@@ -5,6 +5,20 @@
 #include <rtl/events.h>
 #include <string.h>
 
+const char *wanted_kind_name(uint16_t kind)
+{
+	static const char *const names[] = {
+		[RTL_KIND_UINT] = "uint",       [RTL_KIND_INT] = "int",
+		[RTL_KIND_FLOAT] = "float",     [RTL_KIND_BOOL] = "bool",
+		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
+		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
+		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
+		[RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
 const struct wanted_stream *wanted_find(const struct wanted_stream *streams, size_t count,
 					const char *name)
 {

@@ -36,6 +36,8 @@ struct wanted_calls {
 	struct rtl_subscription *plain[2];
 };
 
+/** What a kind of fields is called (enum rtl_kind). */
+const char *wanted_kind_name(uint16_t kind);
 /** The stream of that name; NULL: there is none. */
 const struct wanted_stream *wanted_find(const struct wanted_stream *streams, size_t count,
 					const char *name);

@@ -84,7 +84,7 @@ static void put_values(struct sub *sub, struct process *process, char *values, u
 /* What a value's kind is called in JSON. */
 static const char *kind_name(uint16_t kind)
 {
-	return kind == RTL_KIND_STRING || kind == RTL_KIND_TEXT ? "text" : run_kind_name(kind);
+	return kind == RTL_KIND_STRING || kind == RTL_KIND_TEXT ? "text" : wanted_kind_name(kind);
 }
 
 static void put_quoted(sqlite3_str *json, const char *text, size_t length)

@@ -49,7 +49,7 @@ int reader_check(struct reader *r)
 static uint16_t kind_of(const char *name)
 {
 	for (int i = 1; i <= RTL_KIND_VALUES; i++)
-		if (!strcmp(run_kind_name((uint16_t)i), name))
+		if (!strcmp(wanted_kind_name((uint16_t)i), name))
 			return (uint16_t)i;
 	return UINT16_MAX; /* of a newer version: bytes */
 }

@@ -41,20 +41,6 @@ static void set_both(struct sub *sub, const char *key, const char *value)
 
 /* Streams. */
 
-const char *run_kind_name(uint16_t kind)
-{
-	static const char *const names[] = {
-		[RTL_KIND_UINT] = "uint",       [RTL_KIND_INT] = "int",
-		[RTL_KIND_FLOAT] = "float",     [RTL_KIND_BOOL] = "bool",
-		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
-		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
-		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
-		[RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
-	};
-
-	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
-}
-
 static void write_type(struct sub *sub, int64_t stream, const struct rtl_type_info *type)
 {
 	struct writer *w = &sub->writer;
@@ -70,7 +56,7 @@ static void write_type(struct sub *sub, int64_t stream, const struct rtl_type_in
 			     " (%lld, %u, %u, %Q, NULL, CASE WHEN %u THEN 'g%u' ELSE '' END, %Q, "
 			     "%Q, %u, %u, %Q)",
 			     (long long)stream, type->type, i, not_null(f->name), f->group,
-			     f->group, run_kind_name(f->kind), not_null(f->unit), f->offset,
+			     f->group, wanted_kind_name(f->kind), not_null(f->unit), f->offset,
 			     f->size, not_null(f->description));
 	}
 }
@@ -469,21 +455,16 @@ void run_not_stored(struct sub *sub)
 /* Where the events' collector died, the end is not the program's. */
 static void write_state(struct sub *sub)
 {
-	const char *interrupted = sub->host->property(sub->host, "interrupted");
-	const char *paused = sub->host->property(sub->host, "paused");
-	const char *ended = sub->host->property(sub->host, "ended");
-	const char *pauses = sub->host->property(sub->host, "pauses");
-	const bool lacks = sub->host->property(sub->host, "lacking");
+	static const char *const kept[] = {"interrupted", "paused", "ended", "pauses"};
+	const struct rtl_host *host = sub->host;
 
-	if (interrupted)
-		set_meta(sub, "interrupted", interrupted);
-	if (paused)
-		set_meta(sub, "paused", paused);
-	if (ended)
-		set_meta(sub, "ended", ended);
-	if (pauses)
-		set_meta(sub, "pauses", pauses);
-	set_meta(sub, "state", lacks ? "incomplete" : interrupted ? "recovered" : "complete");
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (host->property(host, kept[i]))
+			set_meta(sub, kept[i], host->property(host, kept[i]));
+	set_meta(sub, "state",
+		 host->property(host, "lacking")       ? "incomplete"
+		 : host->property(host, "interrupted") ? "recovered"
+						       : "complete");
 }
 
 void run_end(struct sub *sub)

@@ -29,6 +29,7 @@
 #include "map.h"
 #include "output.h"
 #include "plan.h"
+#include "wanted.h"
 #include "writer.h"
 
 #include <pthread.h>
@@ -129,8 +130,6 @@ void run_skipped(struct sub *sub);
 /* Before each commit: the extents of the processes. */
 void run_before_commit(void *user);
 void run_fini(struct sub *sub);
-/* Names of kinds of fields, as rtl_field has them. */
-const char *run_kind_name(uint16_t kind);
 
 /* exact.c */
 
