@@ -320,13 +320,29 @@ has_other_rights() {
 	[ "$(id -u)" != 0 ] && [ "$(getcap "$1" 2>/dev/null)" ]
 }
 
+# The HIP that a program is linked to, if it is not one of those found above: by its RPATH, or its own loader.
+look_at_hip() {
+	path=$(LD_PRELOAD='' LD_TRACE_LOADED_OBJECTS=1 "$1" 2>/dev/null </dev/null |
+		sed -n 's|.*libamdhip64\.so.* => \(/.*\) (0x[0-9a-f]*)$|\1|p')
+	[ "$path" ] || return 0
+	path=$(readlink -f "$path")
+	case " $hip5_path $hip6_path $hip7_path $hip8_path " in
+	*" $path "*) ;;
+	*) ok hip_runtime "the command loads another HIP, which the lines above are not about: $path" ;;
+	esac
+}
+
 # A file, and whether it may be a script; of one its interpreter is looked at.
 look_at_file() {
 	case $(number "$1" 0 4),$(number "$1" 4 1) in
 	1179403647,1) fault program "$1 is a program for 32 bits: rtl's libraries are for 64 bits, and the loader cannot load them there" \
 		"build it for 64 bits; 64-bit programs that it starts are traced" ;;
-	1179403647,*) names_loader "$1" || warn program "$1 is linked statically: nothing can be loaded into it" \
-		"link it dynamically; programs that it starts are traced" ;;
+	1179403647,*) if names_loader "$1"; then
+		has_other_rights "$1" || look_at_hip "$1"
+	else
+		warn program "$1 is linked statically: nothing can be loaded into it" \
+			"link it dynamically; programs that it starts are traced"
+	fi ;;
 	*)
 		[ "$2" ] && [ "$(number "$1" 0 2)" = 8483 ] && read -r line <"$1" || return
 		IFS=' 	'

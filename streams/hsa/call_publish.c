@@ -119,8 +119,8 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	if (is_paused() || is_of_the_runtime(frame))
 		return call;
 	own_ground = call_functions[number].calls_back ? NULL : frame;
-	call.instance = call_function_ids[number].left_out || is_outside() ? LEFT_OUT
-									   : rtl_unique_id();
+	call.instance =
+		call_function_ids[number].left_out || is_outside() ? LEFT_OUT : rtl_unique_id();
 
 	if (__builtin_expect(rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN) ||
 				     rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN),

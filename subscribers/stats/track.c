@@ -39,6 +39,11 @@ struct track {
 	bool is_host;           /* it is what threads do: calls of HIP, ranges */
 	uint64_t unlinked;      /* that none has */
 	struct summary_section *launches;
+	/* The newest kernel in each of some queues: those of a graph follow each other. */
+	struct {
+		const struct rtl_process *process;
+		uint64_t queue, correlation, end_ns;
+	} newest[64];
 	/* Caches of rows, by tracepoint, or by string if there is none. */
 	struct map launch_groups, groups;
 	/* The newest of each: mostly the next event is about the same. */
@@ -221,8 +226,25 @@ static bool is_refused(const struct track *track, const struct rtl_event *event)
 	return track->status_offset != NO_FIELD && read_u32(event->payload, track->status_offset);
 }
 
-/* How long it was from the call to the GPU. False: out of memory. */
-static bool add_launch(struct track *track, const struct rtl_event *event, uint64_t begin)
+/* When a kernel could start: when its call began, or the kernel of the same call (of a graph) that is before it in its
+ * queue had ended. */
+static uint64_t could_start(struct track *track, const struct rtl_event *event, uint64_t call,
+			    uint64_t end)
+{
+	const uint64_t queue = (uint64_t)optional_u32(event->payload, track->gpu_offset) << 32 |
+			       optional_u32(event->payload, track->queue_offset);
+	__typeof__(track->newest[0]) *newest = &track->newest[(queue ^ queue >> 32) % 64];
+	const bool follows = event->correlation && newest->process == event->process &&
+			     newest->queue == queue && newest->correlation == event->correlation;
+	const uint64_t start = follows && newest->end_ns > call ? newest->end_ns : call;
+
+	*newest = (__typeof__(*newest)){event->process, queue, event->correlation, end};
+	return start;
+}
+
+/* How long it was from when it could start to the GPU. False: out of memory. */
+static bool add_launch(struct track *track, const struct rtl_event *event, uint64_t begin,
+		       uint64_t end)
 {
 	const uint64_t call = read_u64(event->payload, track->call_offset);
 	struct summary_group *group;
@@ -244,7 +266,9 @@ static bool add_launch(struct track *track, const struct rtl_event *event, uint6
 		if (event->uid)
 			put_id(&track->launch_groups, event->uid, group);
 	}
-	summary_group_add(group, begin > call ? begin - call : 0);
+	const uint64_t start = could_start(track, event, call, end);
+
+	summary_group_add(group, begin > start ? begin - start : 0);
 	return true;
 }
 
@@ -339,7 +363,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		summary_group_add(group, end > begin ? end - begin : 0);
 		if (has_failed(track, event))
 			group->failed++;
-		if (track->has_launches && !add_launch(track, event, begin))
+		if (track->has_launches && !add_launch(track, event, begin, end))
 			return out_of_memory(track);
 		if (track->is_host &&
 		    !add_to_host(track,

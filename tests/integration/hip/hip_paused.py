@@ -56,15 +56,18 @@ def main():
         got = sorted(n for n, in db.execute(query))
         if got != want:
             problems.append("%s: recorded %s, expected %s" % (what, got, want))
-    left_out = {stream: count for stream, cause, count in db.execute(
-        "SELECT stream, cause, count FROM rtl_left_out") if cause == "outside of the ranges"}
+    causes = db.execute("SELECT stream, cause, count FROM rtl_left_out").fetchall()
+    left_out = {stream: count for stream, cause, count in causes if cause == "outside of the ranges"}
+    all_left_out = collections.Counter()
+    for stream, _, count in causes:
+        all_left_out[stream] += count
     if ranges:
         check_ranges(db, left_out, outside, problems)
     elif left_out:
         problems.append("left out: %s" % left_out)
     for stream, published, delivered, lost in db.execute(
             "SELECT stream, published, delivered, discarded + abandoned + missed FROM rtl_ledger"):
-        if lost or published != delivered + left_out.get(stream, 0):
+        if lost or published != delivered + all_left_out[stream]:
             problems.append("ledger of %s: %d, %d, %d lost" % (stream, published, delivered, lost))
     unlinked = db.execute("SELECT count(*) FROM rtl_dispatch WHERE correlation = 0").fetchone()[0]
     if unlinked:

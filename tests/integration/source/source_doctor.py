@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from source_kit import BUILD, Case, PROGRAMS7, ROCM7, RTL, RUN5
+from source_kit import BUILD, Case, PROGRAMS7, ROCM7, RTL, RUN5, RUN7
 
 # rtl itself, with the libraries of ROCm 7.
 RTL7 = (os.path.join(ROCM7, "ld-linux-x86-64.so.2"), "--library-path",
@@ -42,6 +42,17 @@ class Doctor(Case):
         self.assertEqual(level, "ok")
         self.assertRegex(text, r"^with HIP 7\.2.* queue and runtime \(through its callback .*\) are "
                          "possible, and auto takes queue: HIP 7.2 may crash")
+
+    def test_command_that_loads_another_hip__is_said(self):
+        """By its own loader and RPATH; what the loader of rtl finds is the system's."""
+        def told(program):
+            done = subprocess.run([RUN7, RTL, "doctor", "--json", "--", program, "64", "1"], text=True,
+                                  capture_output=True, env=self.environment("queue", None, None, None), check=False)
+            return [c["text"] for c in json.loads(done.stdout)["checks"] if c["check"] == "hip_runtime"]
+        hip = os.path.realpath(os.path.join(ROCM7, "libamdhip64.so.7"))
+        self.assertIn(f"the command loads another HIP, which the lines above are not about: {hip}",
+                      told(os.path.join(PROGRAMS7, "vector_add")))
+        self.assertNotIn("the command loads", " ".join(told("/bin/true")))
 
     def test_as_a_program_finds_it(self):
         """What the doctor says is what then happens."""

@@ -388,6 +388,25 @@ TEST(test_launches__latency__by_kernel_never_negative)
 	assert_non_null(strstr(text, "\"count\":4,\"total_ns\":40,\"names\":1,\"unlinked\":1"));
 }
 
+/* The kernels of a graph are launched by one call, and each waits for the one before it in its queue. */
+TEST(test_launches__nodes_of_a_graph__from_the_kernel_before)
+{
+	struct run *run = *state;
+	const char *text;
+
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
+	start(run, "&format=json");
+	fake_host_stream(run->host, &call_stream);
+	hip_call(run, 7, false);
+	launched(run, 5000, 5400);
+	launched(run, 5000, 5413); /* the one before has ended at 5410 */
+	launched(run, 5000, 9423);
+	launched(run, 9000, 9600);
+	text = end(run);
+	assert_non_null(strstr(text, "\"kind\":\"launch\",\"count\":4,\"total_ns\":5003"));
+	assert_non_null(strstr(text, "\"min_ns\":3,\"max_ns\":4000"));
+}
+
 TEST(test_ledger__losses__named_with_causes)
 {
 	struct run *run = *state;
