@@ -20,7 +20,7 @@ target_compile_definitions(rtl_settings INTERFACE _GNU_SOURCE)
 target_include_directories(rtl_settings INTERFACE
   ${PROJECT_SOURCE_DIR}/include ${RTL_GENERATED}/include ${RTL_GENERATED})
 target_compile_options(rtl_settings INTERFACE
-  -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef
+  -Wall -Wextra -Wno-unused-parameter -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>
   $<$<BOOL:${RTL_WERROR}>:-Werror>
   -fno-common)

@@ -12,8 +12,7 @@
  * While there is work, a thread of its own takes care of signals, so that none waits for a piece of
  * work. Call this from one thread; there may be no other children.
  */
-#ifndef RTL_CLI_CHILD_H
-#define RTL_CLI_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ void child_end_if_unread(void);
 /** From now on a crash says "rtl: SIGSEGV in FILE: " and this text, which stays the caller's; NULL:
  *  it says nothing. rtl dies of it all the same. That the calling thread ends (pthread_exit) is one. */
 void crash_explain(const char *text);
-
-#endif

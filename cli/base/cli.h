@@ -4,8 +4,7 @@
  * how it complains. The help is printed from the same description that the arguments are read
  * by. One thread.
  */
-#ifndef RTL_CLI_H
-#define RTL_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** A number in decimal, at most UINT32_MAX. */
 bool cli_number(const char *text, unsigned *number);
-
-#endif

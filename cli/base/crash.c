@@ -28,7 +28,6 @@ static const char *file_of(const void *context)
 	if (dladdr((void *)machine->uc_mcontext.gregs[REG_RIP], &info))
 		return info.dli_fname;
 #else
-	(void)context;
 #endif
 	return NULL;
 }
@@ -61,7 +60,6 @@ static void on_crash(int number, siginfo_t *info, void *context)
 
 static void on_thread_end(void *unused)
 {
-	(void)unused;
 	cli_error("a subscriber has ended the thread that called it (pthread_exit)");
 	abort();
 }

@@ -3,8 +3,7 @@
  * Traces in SQLite: the rocpd schema as RPD's version 3 has it, and rtl's own tables if they are
  * there. Read only, in one pass, in bounded memory. One thread.
  */
-#ifndef RTL_CLI_DATABASE_H
-#define RTL_CLI_DATABASE_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ int database_query(struct database *database, const char *sql,
 int database_fail(const struct database *database);
 /** Whether there is a table or view of that name; -1 after a line. */
 int database_has_table(const struct database *database, const char *name);
-
-#endif

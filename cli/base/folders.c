@@ -137,7 +137,6 @@ void folders_fini(struct folders *folders)
 
 static void remove_file(void *user, const char *path)
 {
-	(void)user;
 	unlink(path);
 }
 

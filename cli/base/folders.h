@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The folders in which processes keep their events for a collector: finding them, looking into
  * them. One thread. */
-#ifndef RTL_CLI_FOLDERS_H
-#define RTL_CLI_FOLDERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ int running_find(const char *verb, const char *name, struct running *running);
 #define RUNNING_DETAILS                                                                            \
 	"SESSION is the process of `rtl trace`, or its folder; if only one of yours runs, it\n"    \
 	"need not be named."
-
-#endif

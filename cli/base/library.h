@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the libraries of this rtl are. One thread. */
-#ifndef RTL_CLI_LIBRARY_H
-#define RTL_CLI_LIBRARY_H
+#pragma once
 
 #include <rtl/plugin.h>
 
@@ -19,5 +18,3 @@ char *library_beside_rtl(const char *name);
 /** A loaded library's own function that describes its streams, not one of a library that it needs;
  *  NULL: there is none. */
 rtl_publisher_streams_fn library_publisher(void *handle);
-
-#endif

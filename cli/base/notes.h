@@ -3,8 +3,7 @@
  * What `rtl trace` leaves in its collector's folder, so that `rtl recover` can complete the output
  * if rtl dies: a file of `KEY VALUE`, each with a zero behind it. It goes with the folder. One thread.
  */
-#ifndef RTL_CLI_NOTES_H
-#define RTL_CLI_NOTES_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -24,5 +23,3 @@ int notes_write(const char *folder, const struct notes *notes);
  *  none, nor what is no regular file (EINVAL). */
 int notes_read(const char *folder, struct notes *notes);
 void notes_fini(struct notes *notes);
-
-#endif

@@ -10,8 +10,7 @@
  *     status = write(part.path);
  *     return part_end(&part, status);
  */
-#ifndef RTL_CLI_PART_H
-#define RTL_CLI_PART_H
+#pragma once
 
 struct part {
 	const char *output; /* its name */
@@ -28,5 +27,3 @@ int part_begin(struct part *part, const char *output);
 int part_end(struct part *part, int status);
 /** Says that it cannot be written, and why (an errno); CLI_FAILED. */
 int part_failed(const struct part *part, int error);
-
-#endif

@@ -3,8 +3,7 @@
  * What is left to be written, as a bar on the terminal, where standard error is one and it takes longer
  * than a moment. One thread, but for progress_is_shown and progress_clear.
  */
-#ifndef RTL_CLI_PROGRESS_H
-#define RTL_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void progress_tell(struct progress *progress, uint64_t left_bytes);
 bool progress_is_shown(const struct progress *progress);
 /** Takes the bar away. Any thread. */
 void progress_clear(struct progress *progress);
-
-#endif

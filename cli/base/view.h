@@ -2,8 +2,7 @@
 /*
  * What a verb shows: JSON, which it writes once, or text, which is a query of that JSON. One thread.
  */
-#ifndef RTL_CLI_VIEW_H
-#define RTL_CLI_VIEW_H
+#pragma once
 
 #include "json.h"
 
@@ -20,5 +19,3 @@ void view_begin(struct view *view, bool as_json);
  * @return CLI_OK, or CLI_FAILED after a line
  */
 int view_end(struct view *view, const char *sql);
-
-#endif

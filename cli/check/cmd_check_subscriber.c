@@ -117,7 +117,6 @@ static void record(const char *recording, const char *list)
 	struct rtl_collector *collector = create(&options);
 	pid_t first, second;
 
-	(void)list;
 	if (!collector)
 		_exit(1);
 	first = start_publisher(collector, false);
@@ -167,7 +166,6 @@ static void live(const char *recording, const char *list)
 	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
 	struct rtl_collector *collector = create(&options);
 
-	(void)recording;
 	if (!collector)
 		return;
 	drain(collector, start_publisher(collector, false), start_publisher(collector, true));
@@ -178,7 +176,6 @@ static void nothing(const char *recording, const char *list)
 {
 	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
 
-	(void)recording;
 	finish(create(&options));
 }
 
@@ -207,7 +204,6 @@ static void full_disk(const char *recording, const char *list)
 /* The bus of this process hosts it. */
 static void in_process(const char *recording, const char *list)
 {
-	(void)recording;
 	setenv("RTL_SUBSCRIBERS", list, 1);
 	check_publish(EVENTS);
 	exit(CHECK_DONE); /* what comes now is the bus's: it has the subscriber finish */
@@ -240,7 +236,6 @@ static void load(const char *recording, const char *spec)
 	char message[4096];
 	size_t count;
 
-	(void)recording;
 	if (rtl_plugin_open(spec, &plugin, message, sizeof(message)))
 		exit(cli_failed("%s", message));
 	settings = rtl_plugin_settings(plugin, &count);

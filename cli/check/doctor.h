@@ -2,8 +2,7 @@
 /*
  * What `rtl doctor` looks at. Each check tells what it found. One thread.
  */
-#ifndef RTL_CLI_DOCTOR_H
-#define RTL_CLI_DOCTOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch);
 int doctor_run(struct doctor *doctor, struct launch *launch);
 /** What its file tells, and what was seen of it. */
 void doctor_command(struct doctor *doctor, const struct launch *launch);
-
-#endif

@@ -48,7 +48,6 @@ static void count_event(struct doctor_process *p, const struct rtl_event *event)
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		struct doctor_process *p = process_of(events[i]->process->pid);
 
@@ -66,7 +65,6 @@ static int on_stream(void *instance, const struct rtl_stream_info *stream)
 
 static int on_process(void *instance, const struct rtl_process *process)
 {
-	(void)instance;
 	into->processes = cli_need(
 		reallocarray(into->processes, into->process_count + 1, sizeof(*into->processes)));
 	into->processes[into->process_count++] = (struct doctor_process){
@@ -93,7 +91,6 @@ static int on_finish(void *instance)
 	char *text = NULL;
 	size_t size;
 
-	(void)instance;
 	losses.out = cli_need(open_memstream(&text, &size));
 	for (size_t i = 0; i < collect_stream_count; i++) {
 		losses.stream = collect_streams[i]->name;

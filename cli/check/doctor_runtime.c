@@ -60,7 +60,6 @@ static int add_agent(struct hsa_agent agent, void *user)
 	char name[64] = "";
 	int device = 0;
 
-	(void)user;
 	if (ask_agent(agent, HSA_AGENT_DEVICE, &device) || device != HSA_DEVICE_GPU)
 		return 0;
 	(void)ask_agent(agent, HSA_AGENT_NAME, name);

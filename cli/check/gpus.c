@@ -37,7 +37,6 @@ static hsa_status_t add(hsa_agent_t agent, void *user)
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 	struct found *found = &gpus[count];
 
-	(void)user;
 	if (hsa.ask(agent, HSA_AGENT_INFO_DEVICE, &type) || type != HSA_DEVICE_TYPE_GPU ||
 	    count == GPUS_MOST)
 		return HSA_STATUS_SUCCESS;

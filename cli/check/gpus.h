@@ -3,8 +3,7 @@
  * The GPUs of this machine, asked of the HSA runtime, and what their counters need. The runtime is loaded
  * when it is first asked, and stays. One thread.
  */
-#ifndef RTL_CLI_GPUS_H
-#define RTL_CLI_GPUS_H
+#pragma once
 
 #include "../../streams/hsa/counter/metrics.h"
 
@@ -28,5 +27,3 @@ bool gpus_count(char *why, size_t size);
 /** A block's instances, and how many events each counts at the same time; false: there is no such
  *  block. */
 bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, uint32_t *registers);
-
-#endif

@@ -7,14 +7,12 @@
 
 int gpus_find(struct gpu *const **found)
 {
-	(void)found;
 	return cli_failed("this rtl was built without ROCm; --gpu says of which GPU to tell");
 }
 
 struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,
 				 char *message, size_t size)
 {
-	(void)gpu;
 	return counter_set_load("", options, message, size);
 }
 
@@ -26,9 +24,5 @@ bool gpus_count(char *why, size_t size)
 
 bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, uint32_t *registers)
 {
-	(void)gpu;
-	(void)block;
-	(void)instances;
-	(void)registers;
 	return false;
 }

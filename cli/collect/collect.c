@@ -146,7 +146,6 @@ size_t collect_stream_count;
 int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		   void **instance)
 {
-	(void)settings, (void)count;
 	collect_host = host;
 	collect_stream_count = 0;
 	*instance = NULL;
@@ -155,7 +154,6 @@ int collect_create(const struct rtl_host *host, const struct rtl_setting *settin
 
 int collect_note_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	(void)instance;
 	collect_streams = cli_need(
 		reallocarray(collect_streams, collect_stream_count + 1, sizeof(*collect_streams)));
 	collect_streams[collect_stream_count++] = stream;

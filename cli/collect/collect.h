@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector that `rtl trace` is: hosts the subscribers, drains the command and its children.
  * One thread, but for collect_wake and collect_is_stoppable. */
-#ifndef RTL_CLI_COLLECT_H
-#define RTL_CLI_COLLECT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ int database_summarize(struct database *database, struct summary *summary);
 
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
 int collect_check_output(const char *database);
-
-#endif

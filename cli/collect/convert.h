@@ -4,8 +4,7 @@
  * kind by kind (convert_rows.h). Events and rows go on as they come, so memory does not depend on how many
  * there are. One thread.
  */
-#ifndef RTL_CLI_CONVERT_H
-#define RTL_CLI_CONVERT_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -99,5 +98,3 @@ bool convert_has_gpu(sqlite3 *db, const char *gpu);
 int convert_refuse_gpu(const char *gpu);
 /** Says that a database is not rtl's; CLI_FAILED. */
 int convert_refuse_foreign(const char *path);
-
-#endif

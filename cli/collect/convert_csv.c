@@ -97,7 +97,6 @@ static int write_table(void *user, sqlite3_stmt *table, uint64_t before)
 	char *path = NULL;
 	int result, status = CLI_OK;
 
-	(void)before;
 	if (sqlite3_prepare_v2(rows->db, sql, -1, &row, NULL) != SQLITE_OK)
 		return convert_rows_refuse_sql(rows);
 	result = sqlite3_step(row);

@@ -168,7 +168,6 @@ static void call_args(sqlite3_context *context, int count, sqlite3_value **value
 	sqlite3_str *json = sqlite3_str_new(NULL);
 	char *text;
 
-	(void)count;
 	put_args(json, declared, line);
 	text = sqlite3_str_finish(json);
 	if (text)
@@ -202,7 +201,6 @@ static void machine(sqlite3_context *context, int count, sqlite3_value **values)
 	const char *host = (const char *)sqlite3_value_text(values[0]);
 	char id[33];
 
-	(void)count;
 	machine_id(host ? host : "", id);
 	sqlite3_result_text(context, id, 32, SQLITE_TRANSIENT);
 }
@@ -212,7 +210,6 @@ static void hash(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const char *text = (const char *)sqlite3_value_text(values[0]);
 
-	(void)count;
 	sqlite3_result_int64(context, (int64_t)(hash_text(text, strlen(text)) >> 1));
 }
 
@@ -225,7 +222,6 @@ static void guid(sqlite3_context *context, int count, sqlite3_value **values)
 	const uint64_t more = hash_number(some);
 	char id[40];
 
-	(void)count;
 	snprintf(id, sizeof(id), "%08x-%04x-7%03x-%04x-%012llx", (unsigned)(ms >> 16 & 0xffffffff),
 		 (unsigned)(ms & 0xffff), (unsigned)(some & 0xfff),
 		 (unsigned)(0x8000 | (some >> 12 & 0x3fff)),
@@ -256,7 +252,6 @@ static int run_row(void *user, sqlite3_stmt *row, uint64_t count)
 {
 	struct rocpd7 *out = user;
 
-	(void)count;
 	return sqlite3_exec(out->rows.db, (const char *)sqlite3_column_text(row, 0), NULL, NULL,
 			    NULL) == SQLITE_OK
 		       ? CLI_OK

@@ -26,7 +26,6 @@ static void escape(sqlite3_context *context, int count, sqlite3_value **values)
 	const size_t length = (size_t)sqlite3_value_bytes(values[0]);
 	char *room = malloc(JSON_ESCAPED_MAX * length + 1);
 
-	(void)count;
 	if (room)
 		sqlite3_result_text64(context, room,
 				      (sqlite3_uint64)(json_escape(room, text, length) - room),

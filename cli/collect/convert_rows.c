@@ -266,8 +266,6 @@ static void all(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const struct convert_rows *rows = sqlite3_user_data(context);
 
-	(void)count;
-	(void)values;
 	sqlite3_result_int(context, !convert_selects(rows->selection));
 }
 
@@ -287,7 +285,6 @@ static void selected(sqlite3_context *context, int count, sqlite3_value **values
 /* rtl_direction(number): what a copy is called. */
 static void direction(sqlite3_context *context, int count, sqlite3_value **values)
 {
-	(void)count;
 	sqlite3_result_text(context, work_direction_name((uint32_t)sqlite3_value_int64(values[0])),
 			    -1, SQLITE_STATIC);
 }
@@ -297,7 +294,6 @@ static void wants_process(sqlite3_context *context, int count, sqlite3_value **v
 {
 	const struct convert_rows *rows = sqlite3_user_data(context);
 
-	(void)count;
 	sqlite3_result_int(context,
 			   convert_wants_process(rows->selection, sqlite3_value_int64(values[0]),
 						 (const char *)sqlite3_value_text(values[1])));

@@ -32,8 +32,7 @@
  * A view of a table that the trace does not have is there and cannot be read: convert_rows_missing.
  * One thread.
  */
-#ifndef RTL_CLI_CONVERT_ROWS_H
-#define RTL_CLI_CONVERT_ROWS_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -91,5 +90,3 @@ int convert_rows_script(struct convert_rows *rows, const struct part *part, cons
 			sqlite3_stmt *of, const struct convert_taker *taker);
 /** Begins a database `o`; scripts fill it, and "COMMIT;\nDETACH o" ends it. As above. */
 int convert_rows_begin(struct convert_rows *rows, const struct part *part, unsigned application);
-
-#endif

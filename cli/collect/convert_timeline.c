@@ -152,7 +152,6 @@ static struct event_sink *fed; /* a subscriber of the command's own can be given
 static int begin_sink(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		      void **instance)
 {
-	(void)settings, (void)count;
 	fed->host = host;
 	*instance = fed;
 	return 0;

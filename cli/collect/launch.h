@@ -3,8 +3,7 @@
  * What commands that run another command have in common: their options, finding it, running it
  * beside a collector, and what to say if that cannot be done. One thread.
  */
-#ifndef RTL_CLI_LAUNCH_H
-#define RTL_CLI_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,5 +92,3 @@ void launch_report_kept(const struct launch *launch);
 void launch_report_left(const struct launch *launch);
 /** One line if there are no interceptors for ROCm, so that work on the GPU was not seen. */
 void launch_report_no_rocm(const struct launch *launch);
-
-#endif

@@ -3,8 +3,7 @@
  * The files that the user names with -o: by which subscriber each is written, and what stands in
  * their names for other things. One thread.
  */
-#ifndef RTL_CLI_OUTPUTS_H
-#define RTL_CLI_OUTPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ void outputs_say_left(const struct outputs *outputs);
 /** Removes databases of which no tables are to be made. */
 void outputs_drop_tables(const struct outputs *outputs);
 void outputs_fini(struct outputs *outputs);
-
-#endif

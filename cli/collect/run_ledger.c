@@ -97,7 +97,6 @@ static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *in
 
 static int read_streams(void *instance)
 {
-	(void)instance;
 	run_ledger_fini(&watched);
 	for (size_t i = 0; i < collect_stream_count; i++)
 		ask_host(&watched, collect_streams[i]);

@@ -3,8 +3,7 @@
  * What has become of the events of a run, by stream, whatever the output is: from the host that
  * delivered them, or from a trace. One thread.
  */
-#ifndef RTL_CLI_RUN_LEDGER_H
-#define RTL_CLI_RUN_LEDGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ char *run_ledger_gpu_causes(const struct run_ledger *ledger);
 /** A line for each stream that has lost events; `other_streams`: but those of dispatches and copies. */
 void run_ledger_say(const struct run_ledger *ledger, bool other_streams);
 void run_ledger_fini(struct run_ledger *ledger);
-
-#endif

@@ -4,8 +4,7 @@
  * mean the same to a process which is traced without `rtl trace`. All that can be wrong with them is
  * found before the command starts. One thread.
  */
-#ifndef RTL_CLI_SELECTION_H
-#define RTL_CLI_SELECTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void selection_fini(struct selection *selection);
 
 /** A number of seconds, with a fraction or not, in ns. */
 bool selection_seconds(const char *text, uint64_t *ns);
-
-#endif

@@ -4,8 +4,7 @@
  * environment of a program to trace. All that can be wrong is found here, before a program
  * starts. One thread.
  */
-#ifndef RTL_CLI_SESSION_H
-#define RTL_CLI_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,5 +120,3 @@ char *session_absolute_path(const char *path);
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"
-
-#endif

@@ -17,7 +17,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 {
 	struct sink *sink = cli_need(malloc(sizeof(*sink)));
 
-	(void)settings, (void)count;
 	sink_init(sink, host, filled);
 	*instance = sink;
 	return 0;

@@ -5,8 +5,7 @@
  *
  * Threads: any. No locks, no state.
  */
-#ifndef RTL_DEFINITIONS_H
-#define RTL_DEFINITIONS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ char *definitions_list(const char *file, char *message, size_t size);
  * @return to be freed. NULL: out of memory
  */
 char *definitions_needed(const char *list, const char *names);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reading.h: what readers of the formats share. Threads: definitions.h. */
-#ifndef RTL_DEFINITIONS_READING_H
-#define RTL_DEFINITIONS_READING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,5 +28,3 @@ bool reading_is_number(const char *text);
 /* Write the definitions. False after a line. */
 bool reading_xml(struct reading *reading, const char *path);
 bool reading_yaml(struct reading *reading, const char *text, const char *path);
-
-#endif

@@ -134,7 +134,8 @@ const struct cli_command cmd_convert = {
 	.name = "convert",
 	.operands = "TRACE...",
 	.purpose = "Writes a trace for Perfetto, TraceLens, HTA, ROCm 7's tools, spreadsheets",
-	.details = "Reads databases that rtl wrote. Overwrites an earlier conversion, no other file.",
+	.details =
+		"Reads databases that rtl wrote. Overwrites an earlier conversion, no other file.",
 	CLI_OPTIONS(options),
 	.operands_at = INTO(files),
 	.operands_most = SIZE_MAX,

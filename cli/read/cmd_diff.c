@@ -134,7 +134,8 @@ const struct cli_command cmd_diff = {
 	.name = "diff",
 	.operands = "BEFORE... [--] AFTER...",
 	.purpose = "Shows what got slower or faster between runs",
-	.details = "Reads SQLite databases of rtl or RPD. With several runs on each side, reports only\n"
+	.details = "Reads SQLite databases of rtl or RPD. With several runs on each side, reports "
+		   "only\n"
 		   "differences beyond the variation between runs.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, FILES_MOST, "100 files at most"),

@@ -150,7 +150,6 @@ static const char *kind_name(const struct rtl_folder *is)
 
 static void write_cause(void *unused, const char *cause, uint64_t count)
 {
-	(void)unused;
 	json_object(state.json, NULL);
 	json_text(state.json, "cause", cause);
 	json_number(state.json, "count", count);
@@ -190,7 +189,6 @@ static void look_whether_alive(void *user, const char *path, const struct rtl_fo
 {
 	struct living *living = user;
 
-	(void)path;
 	living->is |= is->in_use && living->pid == is->pid;
 }
 
@@ -220,7 +218,6 @@ static int on_finish(void *instance)
 {
 	const struct rtl_process *process;
 
-	(void)instance;
 	json_text(state.json, "interrupted", collect_host->property(collect_host, "interrupted"));
 	json_array(state.json, "processes");
 	for (uint32_t i = 1; (process = collect_host->process(collect_host, i)); i++)

@@ -166,7 +166,6 @@ static struct {
 
 static int on_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	(void)instance;
 	add_stream(listener.listing, stream, listener.from);
 	return 0;
 }

@@ -147,7 +147,6 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 	struct report_track *track;
 	uint64_t number, name;
 
-	(void)lane;
 	if (of->kind == TIMELINE_HOST || of->kind == TIMELINE_GPU_OTHER ||
 	    slice->category == work->categories[WORK_MEMORY] ||
 	    (slice->is_mark && slice->category != work->categories[WORK_MARKER]))

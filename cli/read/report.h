@@ -9,8 +9,7 @@
  * or 1, the nanoseconds since the begin of the call that caused it (twice that, or, of a negative
  * one, twice less one) and the index of that call's track. Numbers are LEB128.
  */
-#ifndef RTL_CLI_REPORT_H
-#define RTL_CLI_REPORT_H
+#pragma once
 
 #include "event_sink.h"
 
@@ -51,5 +50,3 @@ extern const struct timeline_writer report_writer;
 bool report_init(struct report *report, bool is_foreign);
 /** Frees it. */
 void report_fini(struct report *report);
-
-#endif

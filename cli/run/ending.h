@@ -3,8 +3,7 @@
  * What is known of a run when it has ended, and why there is nothing of a GPU in its trace. It says
  * only what is known. One thread.
  */
-#ifndef RTL_CLI_ENDING_H
-#define RTL_CLI_ENDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ void trace_report_collected(struct launch *launch, int status);
 void trace_report_in_process(struct launch *launch, int status);
 /** Takes away a trace in which there is nothing: the collector makes it before the command runs. */
 void trace_remove_empty(struct launch *launch);
-
-#endif

@@ -201,7 +201,6 @@ static struct database *open_own(const struct launch *launch)
 /* pid, how often, how long */
 static void print_wait(void *user, const char *const *row)
 {
-	(void)user;
 	cli_error(
 		"process %s waited %s times for rtl, %s s in all: its buffers were full; a larger "
 		"RTL_BUFFER_TOTAL lets it go on",

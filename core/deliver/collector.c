@@ -592,7 +592,6 @@ void rtl_collector_wake(struct rtl_collector *c)
 
 static void remove_leftover(void *unused, const char *path)
 {
-	(void)unused;
 	if (!folder_has(path, "control", O_NOFOLLOW))
 		spool_remove_folder(path);
 }
@@ -716,7 +715,6 @@ int rtl_collector_set_paused(const char *folder, bool paused, char *message, siz
 
 static void free_spool(void *unused, void *spool)
 {
-	(void)unused;
 	free(spool);
 }
 

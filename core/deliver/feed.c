@@ -87,7 +87,6 @@ static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tra
 
 static bool has_ended(const struct source *source)
 {
-	(void)source;
 	return true;
 }
 

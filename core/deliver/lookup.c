@@ -34,7 +34,6 @@ static void free_answer(void *unused, void *entry)
 	struct answer *answer = entry;
 	struct given *given;
 
-	(void)unused;
 	while ((given = answer->newest)) {
 		answer->newest = given->older;
 		free(given);

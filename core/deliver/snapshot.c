@@ -243,7 +243,6 @@ static bool export_all(struct recorder *recorder, struct host *host, int out_fd)
 
 static void remove_one(void *unused, const char *path)
 {
-	(void)unused;
 	spool_remove_folder(path);
 }
 

@@ -357,7 +357,6 @@ static void free_tracepoint(void *user, void *entry)
 	struct tracepoint *t = entry;
 	struct metadata *m, *older;
 
-	(void)user;
 	while ((m = t->metadata)) {
 		t->metadata = m->next;
 		for (; m; m = older) {

@@ -99,7 +99,6 @@ static bool is_last_thread(void)
 
 static void *end_process(void *unused)
 {
-	(void)unused;
 	exit(0); /* as the C library when the last thread ends */
 }
 
@@ -139,7 +138,6 @@ static void make_turn(void)
 
 static void *conclude(void *unused)
 {
-	(void)unused;
 	bus_own_thread = true;
 	bus.host->last = true;
 	/* first, or threads that go on fill all their buffers once more while the rest is delivered */

@@ -19,13 +19,11 @@
 
 static uint32_t count_streams(const struct source *source)
 {
-	(void)source;
 	return stream_count();
 }
 
 static const struct rtl_stream_info *describe_stream(const struct source *source, uint32_t number)
 {
-	(void)source;
 	return stream_info(number);
 }
 
@@ -43,14 +41,12 @@ static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 
 static const char *string(const struct source *source, uint64_t id)
 {
-	(void)source;
 	return rtl_string_text(id);
 }
 
 static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
 		       struct rtl_metadata **metadata, uint32_t *room)
 {
-	(void)source;
 	return ids_tracepoint(uid, out, metadata, room);
 }
 

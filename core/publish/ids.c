@@ -453,7 +453,6 @@ static void refill_string(void *user, void *entry)
 {
 	const struct string *s = entry;
 
-	(void)user;
 	dict_add_string(&bus.spool, s->id, s->text, s->length);
 }
 
@@ -462,7 +461,6 @@ static void refill_tracepoint(void *user, void *entry)
 	const struct tracepoint *t = entry;
 	const struct metadata *m;
 
-	(void)user;
 	dict_add_tracepoint(&bus.spool, &t->info);
 	for (m = t->metadata; m; m = m->next)
 		dict_add_metadata(&bus.spool, t->info.uid, m->key, m->value, m->kind);

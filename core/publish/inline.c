@@ -71,7 +71,6 @@ static void wait_for(void *unused, struct writer *writer)
 {
 	uint32_t exits;
 
-	(void)unused;
 	/* acquire, all three: with the releases at the end of inline_commit, what the callback did
 	 * is done; membarrier has ordered the writer's store of its depth before our load */
 	if (!__atomic_load_n(&writer->inline_depth, __ATOMIC_ACQUIRE))

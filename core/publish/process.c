@@ -166,7 +166,6 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *user)
 	bool inside = false;
 	uint64_t id = 0;
 
-	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + ph->p_vaddr;

@@ -9,8 +9,7 @@
  *
  * Threads: any. No locks, no state.
  */
-#ifndef RTL_DEMANGLE_H
-#define RTL_DEMANGLE_H
+#pragma once
 
 /* Longest text, bytes. */
 #define DEMANGLED_MAX (64u << 10)
@@ -18,5 +17,3 @@
 /* The readable name, to be freed. NULL: it is not mangled, not understood, longer than
  * DEMANGLED_MAX, or out of memory: then the mangled name stands for itself. */
 char *demangle(const char *name);
-
-#endif

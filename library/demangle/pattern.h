@@ -2,8 +2,7 @@
 /*
  * pattern.h: patterns that choose kernels by their readable names. Threads: any.
  */
-#ifndef RTL_DEMANGLE_PATTERN_H
-#define RTL_DEMANGLE_PATTERN_H
+#pragma once
 
 #include <regex.h>
 #include <stdbool.h>
@@ -16,5 +15,3 @@
  * @param[out] why what is wrong with it, if false
  */
 bool pattern_compile(regex_t *regex, const char *pattern, char *why, size_t size);
-
-#endif

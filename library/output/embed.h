@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that become part of the command. */
-#ifndef RTL_CLI_EMBED_H
-#define RTL_CLI_EMBED_H
+#pragma once
 
 /** Defines `const char symbol[]`, the content of a file and a zero behind it. At file scope. */
 #define EMBED(symbol, path)                                                                        \
@@ -12,5 +11,3 @@
 		".byte 0\n"                                                                        \
 		".size " #symbol ", . - " #symbol "\n"                                             \
 		".previous\n")
-
-#endif

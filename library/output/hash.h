@@ -6,8 +6,7 @@
  *
  * All of it is inlined where a constant struct hash_kind says what the entries are. One thread.
  */
-#ifndef RTL_OUTPUT_HASH_H
-#define RTL_OUTPUT_HASH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -153,5 +152,3 @@ static inline void hash_fini(struct hash *table)
 	free(table->entries);
 	*table = (struct hash){0};
 }
-
-#endif

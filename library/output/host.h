@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* host.h: what subscribers ask their host, which may be older than they are, and tell it. Threads: as the host says. */
-#ifndef RTL_OUTPUT_HOST_H
-#define RTL_OUTPUT_HOST_H
+#pragma once
 
 #include <limits.h>
 #include <stdarg.h>
@@ -44,5 +43,3 @@ host_say(const struct rtl_host *host, int level, const char *format, ...)
 	va_end(args);
 	host->report(host, level, line);
 }
-
-#endif

@@ -19,8 +19,7 @@
  * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a
  * line.
  */
-#ifndef RTL_OUTPUT_JSON_H
-#define RTL_OUTPUT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void json_value(struct json *json, const char *key, const char *value);
 char *json_escape(char *to, const char *text, size_t length);
 /** A text alone, quotes included. */
 void json_string(FILE *file, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a
  * value of 0 means "not there".
  */
-#ifndef RTL_OUTPUT_MAP_H
-#define RTL_OUTPUT_MAP_H
+#pragma once
 
 #include "hash.h"
 
@@ -69,5 +68,3 @@ static inline void map_fini(struct map *map)
 {
 	hash_fini(&map->hash);
 }
-
-#endif

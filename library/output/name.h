@@ -3,8 +3,7 @@
  * name.h: texts that come again and again (kernels, functions, keys of values): made valid UTF-8
  * and escaped once, and numbered. One thread.
  */
-#ifndef RTL_OUTPUT_NAMES_H
-#define RTL_OUTPUT_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void names_fini(struct names *names);
 
 /** Writes a text as valid UTF-8 (at most 3 bytes for each); returns the end. */
 char *name_clean(char *to, const char *text, size_t length);
-
-#endif

@@ -6,8 +6,7 @@
  * variable of the environment, %% for a percent sign. A slash in these becomes an underscore.
  * Threads: any that may call getenv.
  */
-#ifndef RTL_OUTPUT_NAME_H
-#define RTL_OUTPUT_NAME_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ char *output_glob(const char *pattern, const struct output_names *names);
  * @return 0; RTL_EINVAL: an unknown letter, or a variable that is not set; RTL_ENOMEM
  */
 int output_expand(const char *pattern, const struct output_names *names, char **path);
-
-#endif

@@ -3,8 +3,7 @@
  * output_place.h: where an output goes, also if several processes want the same file, and how it is opened.
  * Threads: any.
  */
-#ifndef RTL_OUTPUT_PLACE_H
-#define RTL_OUTPUT_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,5 +80,3 @@ void output_fini(struct output_file *file);
 /** Says a line that begins with the path. */
 void output_say(const struct output_file *file, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#endif

@@ -3,8 +3,7 @@
  * output_writer.h: who writes an output, as a text that stands in it while it is being written.
  * Threads: any.
  */
-#ifndef RTL_OUTPUT_WRITER_H
-#define RTL_OUTPUT_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ void output_writer(char *text, size_t size);
 /** Whether that process lives. In doubt (another host, another namespace) it does: then nothing
  *  is replaced. */
 bool output_writer_lives(const char *writer);
-
-#endif

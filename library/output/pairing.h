@@ -5,8 +5,7 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_OUTPUT_PAIRING_H
-#define RTL_OUTPUT_PAIRING_H
+#pragma once
 
 #include <rtl/subscriber.h>
 
@@ -54,5 +53,3 @@ bool pairing_take(struct pairing *pairing, struct pairing_begin *begin);
 const struct pairing_begin *pairing_at(const struct pairing *pairing, size_t n);
 /** How many of an owner wait. */
 size_t pairing_waiting(const struct pairing *pairing, const void *owner);
-
-#endif

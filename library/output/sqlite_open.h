@@ -3,8 +3,7 @@
  * sqlite_open.h: opens a database that is there, to look at it. Only through SQLite: to close a descriptor of
  * one's own would drop the locks that SQLite may hold on the same file in this process.
  */
-#ifndef RTL_OUTPUT_SQLITE_OPEN_H
-#define RTL_OUTPUT_SQLITE_OPEN_H
+#pragma once
 
 #include <sqlite3.h>
 
@@ -33,5 +32,3 @@ static inline int sqlite_open(const char *path, const char *sql, sqlite3 **db)
 
 /** Waits for who writes; from here on all is as of now. */
 #define SQLITE_OPEN_AS_OF_NOW "PRAGMA busy_timeout=5000; BEGIN; SELECT 1 FROM sqlite_master"
-
-#endif

@@ -3,8 +3,7 @@
  * thread_start.h: a thread of rtl's own, in rtl itself or in a program: the program's signals are none of its
  * business. Threads: any.
  */
-#ifndef RTL_THREAD_START_H
-#define RTL_THREAD_START_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -28,5 +27,3 @@ static inline bool thread_start(pthread_t *thread, void *(*run)(void *), void *u
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return runs;
 }
-
-#endif

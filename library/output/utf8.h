@@ -3,8 +3,7 @@
  * utf8.h: texts come from traced programs and may hold any bytes; outputs hold valid UTF-8. A byte
  * that belongs to no valid sequence, and NUL, becomes U+FFFD in every output. Any thread.
  */
-#ifndef RTL_OUTPUT_UTF8_H
-#define RTL_OUTPUT_UTF8_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -43,5 +42,3 @@ static inline char *utf8_copy(char *to, const unsigned char *from, size_t left, 
 	*used = n ? n : 1;
 	return to + (n ? n : 3);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * wanted.h: the streams that a subscriber knows, as tables: which types it takes, each with the payload
  * that it has at least. Threads: those that call the subscriber.
  */
-#ifndef RTL_OUTPUT_WANTED_H
-#define RTL_OUTPUT_WANTED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ int wanted_call_stream(const char *name);
 int wanted_subscribe_calls(const struct rtl_host *host, const struct rtl_stream_info *info,
 			   int stream, bool args, rtl_events_fn take, void *user,
 			   struct wanted_calls *calls);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * What is shown, and how, is in work.h. All of it runs on the host's thread.
  */
-#ifndef RTL_TIMELINE_EVENT_SINK_H
-#define RTL_TIMELINE_EVENT_SINK_H
+#pragma once
 
 #include <rtl/events.h>
 #include <rtl/publish.h>
@@ -143,5 +142,3 @@ void generic_events(void *user, const struct rtl_event *const *events, size_t co
 /* Shows what has begun and not ended; of that process, or (NULL) of all. */
 void generic_unfinished(struct event_sink *sink, const struct rtl_process *process);
 void generic_fini(struct event_sink *sink);
-
-#endif

@@ -7,8 +7,7 @@
  * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is
  * asked for; after one only file_finish writes. One thread.
  */
-#ifndef RTL_TIMELINE_FILE_H
-#define RTL_TIMELINE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ static inline void file_take(struct file *file, size_t length)
 {
 	file->used += length;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * What comes late and might lie in there is refused, so a lane is never wrong; it may be that one
  * more is made than necessary. One thread.
  */
-#ifndef RTL_TIMELINE_LANE_H
-#define RTL_TIMELINE_LANE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ bool lane_take(struct lane *lane, uint64_t begin, uint64_t end, enum lane_rule r
 /** All before that time is in use. */
 void lane_block(struct lane *lane, uint64_t until);
 void lane_fini(struct lane *lane);
-
-#endif

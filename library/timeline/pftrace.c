@@ -446,7 +446,6 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 	const bool is_instant = s->is_mark || s->end_ns == s->begin_ns;
 	char *room = file_room(&timeline->file, room_for(s)), *packet, *to, *event;
 
-	(void)track;
 	if (!room)
 		return;
 	packet = to = open_packet(room);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* put.h: numbers and texts into a buffer that has room for them; each returns the end. Any thread.
  */
-#ifndef RTL_TIMELINE_PUT_H
-#define RTL_TIMELINE_PUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ static inline char *put_name(char *to, const struct name *name)
 
 /** A constant. */
 #define PUT(to, text) ((char *)memcpy((to), (text), sizeof(text) - 1) + sizeof(text) - 1)
-
-#endif

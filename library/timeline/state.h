@@ -15,8 +15,7 @@
  *
  * One thread.
  */
-#ifndef RTL_TIMELINE_STATE_H
-#define RTL_TIMELINE_STATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ void state_set_track(struct state *state, uint64_t key, uint32_t tid);
 void state_commit(struct state *state, uint64_t offset, uint64_t latest_ns);
 /** Removes the file, too, where `done`. */
 void state_fini(struct state *state, bool done);
-
-#endif

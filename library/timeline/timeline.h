@@ -8,8 +8,7 @@
  * timeline_commit it holds whatever happens to its writer. A failure is kept: timeline_error.
  * One thread.
  */
-#ifndef RTL_TIMELINE_H
-#define RTL_TIMELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -253,5 +252,3 @@ void timeline_slice(struct timeline *timeline, struct timeline_track *track,
 /** A counter's value from then on: finite, whole up to 2^53. */
 void timeline_counter(struct timeline *timeline, const struct timeline_track *track,
 		      uint64_t time_ns, double value);
-
-#endif

@@ -7,8 +7,7 @@
  * Categories and keys are those by which TraceLens reads traces (hip_api, kernel_dispatch,
  * memory_copy; corr_id, begin_ns, grid_size...).
  */
-#ifndef RTL_TIMELINE_WORK_H
-#define RTL_TIMELINE_WORK_H
+#pragma once
 
 #include <rtl/events.h>
 
@@ -207,4 +206,3 @@ static inline uint64_t work_flow_id(const struct work_process *process, uint64_t
 {
 	return hash_number(process->key) ^ hash_number(correlation);
 }
-#endif

@@ -74,7 +74,6 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *user)
 	struct search *search = user;
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 
-	(void)size;
 	if (!slash || strncmp(slash + 1, search->library, strlen(search->library)) != 0 ||
 	    strlen(info->dlpi_name) >= sizeof(search->path))
 		return 0;

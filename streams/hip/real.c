@@ -44,7 +44,6 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *user)
 	struct range *range = user;
 	uintptr_t begin = UINTPTR_MAX, end = 0;
 
-	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 

@@ -653,8 +653,5 @@ EXPORT hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
 						   rocprofiler_trace_data_callback_t callback,
 						   void *data)
 {
-	(void)handle;
-	(void)callback;
-	(void)data;
 	return fail(HSA_STATUS_ERROR, "traces (SQTT) are not supported by rtl's rocprofiler");
 }

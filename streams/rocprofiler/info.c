@@ -105,10 +105,6 @@ EXPORT hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofil
 EXPORT hsa_status_t rocprofiler_query_info(const hsa_agent_t *agent, rocprofiler_info_query_t query,
 					   info_callback *callback, void *data)
 {
-	(void)agent;
-	(void)query;
-	(void)callback;
-	(void)data;
 	return fail(HSA_STATUS_ERROR, "query_info is not implemented");
 }
 

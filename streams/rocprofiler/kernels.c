@@ -160,7 +160,6 @@ static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_
 		code->loader->hsa_ven_amd_loader_loaded_code_object_get_info;
 	rocprofiler_hsa_callback_data_t data = {0};
 
-	(void)executable;
 	data.codeobj.storage_file = -1;
 	data.codeobj.unload = code->unload;
 	ASK(CODE_OBJECT_STORAGE_TYPE, data.codeobj.storage_type);
@@ -239,8 +238,6 @@ static hsa_status_t on_symbol(hsa_executable_t executable, hsa_agent_t agent,
 	uint32_t length = 0;
 	char *name;
 
-	(void)agent;
-	(void)user;
 	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
 	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object);
 	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length);

@@ -151,8 +151,6 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 		.timestamp_on = mode == MODE_TIMES,
 	};
 
-	(void)failed_count;
-	(void)failed_names;
 	load_rtl(table, runtime_version);
 	if (mode == MODE_BAD)
 		return false;

@@ -85,7 +85,6 @@ static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 	struct gpu *gpu = &gpus[gpu_count];
 
-	(void)user;
 	if (gpu_count == GPUS_MOST || hsa->agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) ||
 	    type != HSA_DEVICE_TYPE_GPU)
 		return HSA_STATUS_SUCCESS;

@@ -51,7 +51,6 @@ struct methods {
 /* Objects are ours, and end with their events. */
 static void destroy(void *this)
 {
-	(void)this;
 }
 
 static const char *text(const char *maybe)

@@ -129,7 +129,6 @@ static struct node *make_entry(const void *what, uint32_t id)
 	struct entry *entry =
 		bytes->size < UINT32_MAX ? calloc(1, sizeof *entry + bytes->size + 1) : NULL;
 
-	(void)id;
 	if (!entry)
 		return NULL;
 	entry->size = (uint32_t)bytes->size;

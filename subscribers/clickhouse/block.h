@@ -6,8 +6,7 @@
  *
  * Format: ClickHouse's NativeBlockOutputStream and DataTypeLowCardinality (18.16). One thread.
  */
-#ifndef RTL_CLICKHOUSE_BLOCK_H
-#define RTL_CLICKHOUSE_BLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ static inline const char *name_text(const struct names *names, uint32_t number)
 {
 	return number ? names->list[number - 1]->text : "";
 }
-
-#endif

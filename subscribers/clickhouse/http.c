@@ -52,7 +52,6 @@ static size_t give(char *to, size_t size, size_t count, void *user)
 /* Nothing is sent a second time behind our back: it may have been done the first time. */
 static int rewind_body(void *user, curl_off_t offset, int origin)
 {
-	(void)user, (void)offset, (void)origin;
 	return CURL_SEEKFUNC_FAIL;
 }
 

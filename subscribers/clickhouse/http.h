@@ -3,8 +3,7 @@
  * http.h: statements for a ClickHouse server, over its HTTP interface. One at a time; each waits for the
  * answer, but no longer than the time-out while nothing moves. One thread. It has no signals.
  */
-#ifndef RTL_CLICKHOUSE_HTTP_H
-#define RTL_CLICKHOUSE_HTTP_H
+#pragma once
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -63,5 +62,3 @@ enum http_result http_ask(struct http *http, const char *statement);
 /** INSERT, with that data, under that query_id. */
 enum http_result http_insert(struct http *http, const char *statement, const char *query_id,
 			     const void *data, size_t size);
-
-#endif

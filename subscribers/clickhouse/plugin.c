@@ -226,7 +226,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	struct sub *sub;
 	int result;
 
-	(void)count;
 	/* one that can keep events also says where they stand */
 	if (!HOST_HAS(host, keep)) {
 		host->report(host, RTL_LEVEL_ERROR,

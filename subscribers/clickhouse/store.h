@@ -9,8 +9,7 @@
  *
  * The host's thread.
  */
-#ifndef RTL_CLICKHOUSE_STORE_H
-#define RTL_CLICKHOUSE_STORE_H
+#pragma once
 
 #include <stdio.h>
 #include <time.h>
@@ -127,5 +126,3 @@ static inline uint64_t clock_realtime_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME);
 }
-
-#endif

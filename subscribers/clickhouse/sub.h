@@ -10,8 +10,7 @@
  *
  * All of it runs on the host's thread.
  */
-#ifndef RTL_CLICKHOUSE_SUB_H
-#define RTL_CLICKHOUSE_SUB_H
+#pragma once
 
 #include <rtl/events.h>
 #include <rtl/publish.h>
@@ -127,5 +126,3 @@ bool events_init(struct sub *sub);
 /* Subscribes to all types of which no other says the same. */
 int events_subscribe(struct stream *stream);
 void events_fini(struct sub *sub);
-
-#endif

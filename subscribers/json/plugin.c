@@ -128,7 +128,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	enum timeline_format format;
 	int result;
 
-	(void)count;
 	if (!sub)
 		return RTL_ENOMEM;
 	sub->sink.host = host;

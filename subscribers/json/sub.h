@@ -7,8 +7,7 @@
  *
  * What it makes of events is library/timeline/event_sink.h. All of it runs on the host's thread.
  */
-#ifndef RTL_JSON_SUB_H
-#define RTL_JSON_SUB_H
+#pragma once
 
 #include "event_sink.h"
 #include "output_place.h"
@@ -30,5 +29,3 @@ struct sub {
 int output_begin(struct sub *sub, const struct output_names *names, uint64_t base_ns);
 /* By the suffix of a name. 0, or RTL_EINVAL, said. */
 int output_format(struct sub *sub, const char *name, enum timeline_format *format);
-
-#endif

@@ -106,7 +106,6 @@ static const char *string(void *instance, const struct rtl_process *process, uin
 {
 	struct reader *r = instance;
 
-	(void)process;
 	return keep(&r->strings, r->string, id);
 }
 

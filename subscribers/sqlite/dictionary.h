@@ -4,8 +4,7 @@
  * other rows name it by the number. What has been seen is kept in bounded memory; when that is full it is
  * forgotten, and a value may get a second row. One thread.
  */
-#ifndef RTL_SQLITE_DICTIONARY_H
-#define RTL_SQLITE_DICTIONARY_H
+#pragma once
 
 #include "hash.h"
 #include "text.h"
@@ -24,5 +23,3 @@ struct dictionary {
 /* The number of a value; *is_new: it has none yet, the caller makes its row. 0: out of memory. */
 int64_t dictionary_find(struct dictionary *dictionary, const void *key, size_t size, bool *is_new);
 void dictionary_fini(struct dictionary *dictionary);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output.h: which file is written, and what happens to one that is there already: see output_place.h. A host that
  * recovers continues what is there. */
-#ifndef RTL_SQLITE_OUTPUT_H
-#define RTL_SQLITE_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ int output_continue(struct output_file *file, const char *pattern, const struct 
 /* Whether what SQLite has beside it is not somebody else's: before and after SQLite has made that.
  * 0, or RTL_EIO after it was reported. */
 int output_check(const struct output_file *file);
-
-#endif

@@ -3,8 +3,7 @@
  * plan.h: how the fields of a type become columns of its table. The rules stand in docs/sqlite.md; reader.c
  * reads by them. Made once for a table; one thread.
  */
-#ifndef RTL_SQLITE_PLAN_H
-#define RTL_SQLITE_PLAN_H
+#pragma once
 
 #include "dictionary.h"
 #include "rows.h"
@@ -66,5 +65,3 @@ void plan_fini(struct plan *plan);
 /* Fills the cells of a row behind the base. */
 void plan_fill(struct sub *sub, struct process *process, struct plan *plan, struct rows *rows,
 	       struct cell *cells, const struct rtl_event *event);
-
-#endif

@@ -167,7 +167,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	struct sub *sub;
 	int result;
 
-	(void)count;
 	if (!sqlite3_threadsafe()) {
 		host->report(host, RTL_LEVEL_ERROR,
 			     "the program's SQLite is built for a single thread; use rtl trace, "

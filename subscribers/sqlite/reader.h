@@ -7,8 +7,7 @@
  * row becomes an event. One thread at a time. Nothing in a file is trusted: what is invalid ends the
  * reading after a line, or is an event that counts as abandoned.
  */
-#ifndef RTL_SQLITE_READER_H
-#define RTL_SQLITE_READER_H
+#pragma once
 
 #include <rtl/publish.h>
 #include <rtl/source.h>
@@ -68,10 +67,10 @@ struct reader {
 	char *path;
 	sqlite3 *db;
 	sqlite3_stmt *string, *args, *tracepoint; /* questions that are asked again */
-	int64_t args_id; /* what the row of `args` answered last */
+	int64_t args_id;                          /* what the row of `args` answered last */
 	bool args_found;
-	int error;                                /* the first, after its line */
-	struct arena memory;                      /* what lives as long as the reader */
+	int error;           /* the first, after its line */
+	struct arena memory; /* what lives as long as the reader */
 
 	struct reader_process *processes; /* in the order in which they began */
 	size_t process_count, begun;
@@ -140,5 +139,3 @@ int table_take(struct reader *reader, struct table *table);
 /* False: it has no more rows, or there is an error. */
 bool table_next(struct reader *reader, struct table *table);
 void table_close(struct table *table);
-
-#endif

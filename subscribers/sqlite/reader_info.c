@@ -56,7 +56,6 @@ static uint16_t kind_of(const char *name)
 
 static bool take_field(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	(void)user;
 	*(struct rtl_field *)to = (struct rtl_field){
 		.struct_size = sizeof(struct rtl_field),
 		.kind = kind_of(reader_text(r, row, 2)),
@@ -102,7 +101,6 @@ static bool take_stream(struct reader *r, sqlite3_stmt *row, const void *user, v
 	struct id_rows types = {.size = sizeof(struct reader_type)};
 	struct reader_stream *stream = to;
 
-	(void)user;
 	id_rows_load(r, &types,
 		     reader_ask(r,
 				"SELECT type, name, description, payload_bytes, table_name,"
@@ -129,7 +127,6 @@ static bool take_process(struct reader *r, sqlite3_stmt *row, const void *user, 
 {
 	struct reader_process *p = to;
 
-	(void)user;
 	*p = (struct reader_process){
 		.info = {.struct_size = sizeof(p->info),
 			 .pid = (int32_t)sqlite3_column_int64(row, 2),
@@ -154,7 +151,6 @@ static bool take_origin(struct reader *r, sqlite3_stmt *row, const void *user, v
 {
 	const uint64_t place = map_get(&r->by_number, (uint64_t)sqlite3_column_int64(row, 1));
 
-	(void)user;
 	*(struct reader_origin *)to = (struct reader_origin){
 		.process = (uint32_t)(place - 1), /* none has that of nobody */
 		.tid = (uint32_t)sqlite3_column_int64(row, 2),
@@ -333,7 +329,6 @@ const char *reader_string(void *instance, const struct rtl_process *process, uin
 
 static bool take_metadata(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	(void)user;
 	*(struct rtl_metadata *)to = (struct rtl_metadata){
 		.struct_size = sizeof(struct rtl_metadata),
 		.kind = (uint32_t)sqlite3_column_int64(row, 3),

@@ -202,8 +202,8 @@ static bool put_args(struct reader *r, sqlite3_stmt *row, const struct column *c
 		return true;
 	if (!r->args || id != r->args_id) { /* else its row is the statement's still */
 		sqlite3_reset(r->args);
-		r->args_found = reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
-					    id, 0);
+		r->args_found =
+			reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?", id, 0);
 		r->args_id = id;
 	}
 	return r->args_found &&
@@ -356,7 +356,6 @@ static bool take_group(struct reader *r, sqlite3_stmt *row, const void *user, vo
 	const struct table *t = user;
 	bool good = true;
 
-	(void)r;
 	for (uint32_t i = 0; good && i < t->column_count; i++)
 		if (t->columns[i].group == t->group_count)
 			good = put(row, &t->columns[i], &none, to);

@@ -3,8 +3,7 @@
  * rows.h: rows on their way into one table. Some gather in memory and go in by one prepared
  * INSERT of several rows. One thread.
  */
-#ifndef RTL_SQLITE_ROWS_H
-#define RTL_SQLITE_ROWS_H
+#pragma once
 
 #include "text.h"
 
@@ -88,5 +87,3 @@ void cell_plain(struct rows *rows, struct cell *cell, const char *text, size_t l
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length);
 void cell_text(struct rows *rows, struct cell *cell, const char *text);
 void cell_blob(struct rows *rows, struct cell *cell, const void *bytes, size_t size);
-
-#endif

@@ -21,8 +21,7 @@
  * All of it runs on the host's thread, but for the making of the tables, which the host's calls
  * wait for: there are no locks.
  */
-#ifndef RTL_SQLITE_SUB_H
-#define RTL_SQLITE_SUB_H
+#pragma once
 
 #include "dictionary.h"
 #include "host.h"
@@ -207,5 +206,3 @@ int64_t args_id(struct sub *sub, struct process *process, const struct rtl_event
 /* Adds the view of a type's table, where it is a piece of one. Twice is as once. */
 void pieces_add(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,
 		const struct rtl_type_info *type, const char *view);
-
-#endif

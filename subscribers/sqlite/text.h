@@ -3,8 +3,7 @@
  * text.h: memory for texts, and texts made fit for a database and for the tools that read it.
  * One thread.
  */
-#ifndef RTL_SQLITE_TEXT_H
-#define RTL_SQLITE_TEXT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ const char *text_clean(struct arena *arena, const char *text, size_t length, siz
 /* As text_clean, and without what breaks readers of the rocpd schema that paste names into
  * JSON unescaped: quotes, backslashes, control characters. */
 const char *text_plain(struct arena *arena, const char *text, size_t length, size_t *out_length);
-
-#endif

@@ -6,8 +6,7 @@
  * The first error ends the writing: what was committed stays, the open transaction is rolled
  * back, the host is told once. Everything after that does nothing. One thread.
  */
-#ifndef RTL_SQLITE_WRITER_H
-#define RTL_SQLITE_WRITER_H
+#pragma once
 
 #include "rows.h"
 
@@ -76,5 +75,3 @@ void writer_register(struct writer *w, struct rows *rows);
 void writer_abandon(struct writer *w);
 /* Ends the journal, so that the database is one file, and closes. Also after a failure. */
 void writer_close(struct writer *w);
-
-#endif

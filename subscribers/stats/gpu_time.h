@@ -11,8 +11,7 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_STATS_GPU_TIME_H
-#define RTL_STATS_GPU_TIME_H
+#pragma once
 
 #include "host_time.h"
 
@@ -147,5 +146,3 @@ bool gpu_time_settle(struct gpu_time *gpu);
 void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_missing);
 /** What of idle_ns was not recorded, or of which no statement is possible. */
 uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_STATS_HISTOGRAM_H
-#define RTL_STATS_HISTOGRAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ struct histogram_ranks {
 };
 
 struct histogram_ranks histogram_compare(const struct histogram *a, const struct histogram *b);
-
-#endif

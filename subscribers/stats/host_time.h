@@ -9,8 +9,7 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_STATS_HOST_TIME_H
-#define RTL_STATS_HOST_TIME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,5 +91,3 @@ bool host_time_add_open(struct host_thread *thread, struct gpu_time *gpu, uint64
 /** After the last event: around what is open is no range. */
 void host_time_close(struct host_time *time);
 void host_time_fini(struct host_time *time);
-
-#endif

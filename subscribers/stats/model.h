@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of struct summary, for summary.c and the two printers. */
-#ifndef RTL_STATS_MODEL_H
-#define RTL_STATS_MODEL_H
+#pragma once
 
 #include <rtl/events.h>
 #include <stdbool.h>
@@ -214,5 +213,3 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);
-
-#endif

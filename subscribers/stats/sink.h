@@ -3,8 +3,7 @@
  * Counts the events of a host into a summary: what the subscriber and `rtl summary` have in common.
  * Threads: the one that calls the subscriber.
  */
-#ifndef RTL_STATS_SINK_H
-#define RTL_STATS_SINK_H
+#pragma once
 
 #include <rtl/subscriber.h>
 
@@ -94,5 +93,3 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream);
 /** After the last event: what was left over, and the ledger. 0, or RTL_ENOMEM. */
 int sink_finish(struct sink *sink);
 void sink_fini(struct sink *sink);
-
-#endif

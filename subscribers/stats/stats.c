@@ -157,7 +157,6 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	struct stat st;
 	int error = 0;
 
-	(void)count;
 	if (!stats) {
 		host->report(host, RTL_LEVEL_ERROR, "out of memory");
 		return RTL_ENOMEM;

@@ -8,8 +8,7 @@
  *
  * Threads: one at a time. Texts given are copied.
  */
-#ifndef RTL_STATS_SUMMARY_H
-#define RTL_STATS_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -156,5 +155,3 @@ int summary_print_difference(FILE *file, const struct summary_difference *how);
 #define SUMMARY_DURATION_SIZE 16
 /** Four digits and a unit that fits: "812ns", "20.57us", "1.234s". Returns text. */
 const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns);
-
-#endif

@@ -14,7 +14,6 @@ enum { success = 0, not_supported = 2, xgmi = 2 };
 
 SMI(init, uint64_t flags)
 {
-	(void)flags;
 	return success;
 }
 
@@ -49,40 +48,34 @@ SMI(version_get, void *version)
 
 SMI(status_string, int status, const char **text)
 {
-	(void)status;
 	*text = "there is no SMI";
 	return success;
 }
 
 SMI(dev_gpu_clk_freq_get, uint32_t gpu, int clock, void *frequencies)
 {
-	(void)gpu, (void)clock, (void)frequencies;
 	return not_supported;
 }
 
 SMI(dev_gpu_metrics_info_get, uint32_t gpu, void *metrics)
 {
-	(void)gpu, (void)metrics;
 	return not_supported;
 }
 
 SMI(dev_metrics_xcd_counter_get, uint32_t gpu, uint16_t *count)
 {
-	(void)gpu;
 	*count = 1;
 	return success;
 }
 
 SMI(dev_firmware_version_get, uint32_t gpu, int block, uint64_t *version)
 {
-	(void)gpu, (void)block;
 	*version = 100;
 	return success;
 }
 
 SMI(topo_get_link_type, uint32_t from, uint32_t to, uint64_t *hops, int *type)
 {
-	(void)from, (void)to;
 	*hops = 1;
 	*type = xgmi;
 	return success;
@@ -90,7 +83,6 @@ SMI(topo_get_link_type, uint32_t from, uint32_t to, uint64_t *hops, int *type)
 
 SMI(topo_get_link_weight, uint32_t from, uint32_t to, uint64_t *weight)
 {
-	(void)from, (void)to;
 	*weight = 15;
 	return success;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the programs of tests/bench/bus share: samples of a measurement, clocks, CPUs. */
-#ifndef RTL_BENCH_BUS_BENCH_H
-#define RTL_BENCH_BUS_BENCH_H
+#pragma once
 
 #include <sched.h>
 #include <stdint.h>
@@ -99,5 +98,3 @@ static inline void print_memory(const char *name)
 	if (in)
 		fclose(in);
 }
-
-#endif

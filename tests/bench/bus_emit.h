@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An emitter of the benchmark's events: bus_emit_rtl.c and bus_emit_lttng.c. */
-#ifndef RTL_BENCH_BUS_EMIT_H
-#define RTL_BENCH_BUS_EMIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ void emit_start(void);
 void emit(uint64_t n);
 /* Waits until what was emitted has been consumed. */
 void emit_drain(void);
-
-#endif

@@ -16,9 +16,6 @@ struct nothing {
 
 static void ignore(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
-	(void)events;
-	(void)count;
 }
 
 static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -29,7 +26,6 @@ static int nothing_create(const struct rtl_host *host, const struct rtl_setting 
 	if (!nothing)
 		return RTL_ENOMEM;
 	nothing->host = host;
-	(void)count;
 	if (rtl_setting_at(settings, 0)->number == RTL_INLINE)
 		nothing->delivery = RTL_INLINE;
 	*instance = nothing;

@@ -21,7 +21,6 @@ static void count_events(void *user, const struct rtl_event *const *events, size
 {
 	struct counter *counter = user;
 
-	(void)events;
 	counter->events += count;
 }
 
@@ -30,7 +29,6 @@ static void count_values(void *user, const struct rtl_event *const *events, size
 {
 	struct counter *counter = user;
 
-	(void)events;
 	counter->values += count;
 }
 
@@ -39,8 +37,6 @@ static int counter_create(const struct rtl_host *host, const struct rtl_setting 
 {
 	struct counter *counter = calloc(1, sizeof(*counter));
 
-	(void)settings;
-	(void)count;
 	if (!counter)
 		return RTL_ENOMEM;
 	counter->host = host;

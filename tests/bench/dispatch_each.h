@@ -4,8 +4,7 @@
  * what other programs on the machine take from a few of them does not show in it.
  * One struct each is one thread's. The reading of the counter, some 20 ns, is in every figure.
  */
-#ifndef BENCH_DISPATCH_EACH_H
-#define BENCH_DISPATCH_EACH_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,5 +71,3 @@ static inline double each_median_ns(struct each *each)
 	each->ticks = NULL;
 	return median;
 }
-
-#endif

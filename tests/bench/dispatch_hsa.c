@@ -49,7 +49,6 @@ static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
 {
 	hsa_device_type_t type;
 
-	(void)data;
 	if (!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) &&
 	    type == HSA_DEVICE_TYPE_GPU && !gpu.handle)
 		gpu = agent;

@@ -51,8 +51,6 @@ static void pass_on_with_signals(const void *packets, uint64_t count, uint64_t i
 	const hsa_kernel_dispatch_packet_t *from = packets;
 	hsa_kernel_dispatch_packet_t to[BATCH];
 
-	(void)index;
-	(void)data;
 	for (uint64_t n; count; count -= n, from += n) {
 		n = count < BATCH ? count : BATCH;
 		memcpy(to, from, n * sizeof(*to));
@@ -79,8 +77,6 @@ static hsa_status_t make_signals(void)
 static void pass_on(const void *packets, uint64_t count, uint64_t index, void *data,
 		    packet_writer write)
 {
-	(void)index;
-	(void)data;
 	write(packets, count);
 }
 
@@ -107,9 +103,6 @@ __attribute__((visibility("default"))) bool OnLoad(struct root_table *root, uint
 
 bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const char *const *names)
 {
-	(void)version;
-	(void)failed;
-	(void)names;
 	*(void **)&set_profiler_enabled =
 		*table_entry(root, ENTRY_hsa_amd_profiling_set_profiler_enabled);
 	*(void **)&intercept_create = *table_entry(root, ENTRY_hsa_amd_queue_intercept_create);

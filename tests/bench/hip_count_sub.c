@@ -17,7 +17,6 @@ struct count {
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)events;
 	((struct count *)user)->events += count;
 }
 
@@ -30,7 +29,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 		return RTL_ENOMEM;
 	self->host = host;
 	self->stream = RTL_STREAM_HIP_CALL;
-	(void)count;
 	if (rtl_setting_at(settings, 0)->number == 1)
 		self->stream = RTL_STREAM_HIP_CALL ".debug";
 	self->ends = rtl_setting_at(settings, 0)->number == 2;

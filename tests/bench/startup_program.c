@@ -20,7 +20,6 @@ int main(int argc, char **argv)
 {
 	const long long begin = now_ns();
 
-	(void)argv;
 	if (argc > 1 && hsa_init()) {
 		fprintf(stderr, "hsa_init failed\n");
 		return 1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The command rtl, within a target: quiet, and again and again. */
-#ifndef RTL_TESTS_CLI_RUN_H
-#define RTL_TESTS_CLI_RUN_H
+#pragma once
 
 #include "cli.h"
 
@@ -9,5 +8,3 @@
 void cli_run_init(void);
 /* Runs a command with arguments, up to a NULL; its status. It must be one of those that rtl has. */
 int cli_run(const struct cli_command *command, ...) __attribute__((sentinel));
-
-#endif

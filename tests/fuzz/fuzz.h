@@ -3,8 +3,7 @@
  * What each target defines. libFuzzer's names; without libFuzzer, replay.c calls them with the
  * files that it is given.
  */
-#ifndef RTL_TESTS_FUZZ_H
-#define RTL_TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ static inline uint32_t input_number(struct input *in, size_t bytes)
 		n = n << 8 | *in->at++;
 	return n;
 }
-
-#endif

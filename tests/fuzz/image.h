@@ -3,8 +3,7 @@
  * A spool folder as one input: pieces of its files. What no piece covers is zero, so that sparse
  * files stay small. A piece is a header and its bytes; the last may be cut off.
  */
-#ifndef RTL_TESTS_IMAGE_H
-#define RTL_TESTS_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void image_unpack(const uint8_t *data, size_t size, int dir_fd);
 void image_remove(int dir_fd);
 /* Appends the files of a folder to *data (realloc). */
 void image_pack(int dir_fd, uint8_t **data, size_t *size);
-
-#endif

@@ -21,7 +21,6 @@ static const char before[] = "A:\n  architectures:\n    gfx906:\n      block: SQ
 
 static uint32_t registers(void *user, const char *block)
 {
-	(void)user;
 	return (uint32_t)strlen(block);
 }
 

@@ -3,8 +3,7 @@
  * Spools as processes leave them: of a child that published events and died, with streams of all
  * kinds of fields, strings, tracepoints with metadata, losses, and rings of several threads.
  */
-#ifndef RTL_TESTS_REAL_SPOOL_H
-#define RTL_TESTS_REAL_SPOOL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct real_spool {
  * what a collector needs to be one. */
 int real_spool_make(const struct real_spool *what, const char *base, const char *subscriber,
 		    char *path, size_t size);
-
-#endif

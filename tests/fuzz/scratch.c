@@ -14,7 +14,6 @@ static pid_t owner;
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st, (void)type, (void)ftw;
 	return remove(path);
 }
 

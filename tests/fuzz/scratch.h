@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A folder of the target's own, in memory if there is one, removed at its end; and quiet. */
-#ifndef RTL_TESTS_SCRATCH_H
-#define RTL_TESTS_SCRATCH_H
+#pragma once
 
 /* Its path, from scratch_init on. */
 extern char scratch[200];
@@ -10,5 +9,3 @@ extern char scratch[200];
 void scratch_init(void);
 /* Removes a folder with all in it. */
 void scratch_remove(const char *path);
-
-#endif

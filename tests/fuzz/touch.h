@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads what a parser has made, to its last byte. */
-#ifndef RTL_TESTS_TOUCH_H
-#define RTL_TESTS_TOUCH_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,5 +42,3 @@ static inline void touch_stream(const struct rtl_stream_info *info)
 	for (i = 0; i < info->type_count; i++)
 		touch_type(rtl_stream_type(info, i));
 }
-
-#endif

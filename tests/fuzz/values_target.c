@@ -14,14 +14,12 @@ static struct rtl_values_info *info;
 static const struct rtl_values_info *say(const struct rtl_host *host,
 					 const struct rtl_process *process, uint64_t uid)
 {
-	(void)host, (void)process, (void)uid;
 	return info;
 }
 
 static const char *no_string(const struct rtl_host *host, const struct rtl_process *process,
 			     uint64_t id)
 {
-	(void)host, (void)process, (void)id;
 	return NULL;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a call's arguments say of its record: the size, and the grid of a launch. */
-#ifndef HIP_DOUBLE_CALLS_H
-#define HIP_DOUBLE_CALLS_H
+#pragma once
 
 #include "hip_double.h"
 
@@ -13,5 +12,3 @@
 void calls_fill(struct hip_record *record, uint32_t id, const hip_api_data_t *data);
 /* Mangled names, from HIP: those of kernels that a call launches or makes a node of. */
 void calls_see_names(uint32_t id, const hip_api_data_t *data);
-
-#endif

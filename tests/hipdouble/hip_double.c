@@ -305,7 +305,6 @@ EXPORT int hipProfilerRegisterChunkCallbackExt(hip_chunk_callback *callback, voi
 
 int hipProfilerEnableExt(uint64_t *start_id, uint64_t state)
 {
-	(void)state;
 	if (settings.enable_fails)
 		return 801;
 	pthread_mutex_lock(&lock);

@@ -55,8 +55,7 @@
  *
  * Threads: any. Only slabs, lists and clients have a lock; readers of records take none.
  */
-#ifndef HIP_DOUBLE_H
-#define HIP_DOUBLE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -116,5 +115,3 @@ _Static_assert(sizeof(struct hip_record) == 256 && offsetof(struct hip_record, z
 
 typedef void hip_chunk_callback(const struct hip_record *records, uint32_t count, uint32_t chunk,
 				void *arg);
-
-#endif

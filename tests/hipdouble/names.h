@@ -5,12 +5,9 @@
  *
  * Threads: any; one lock. Names stay.
  */
-#ifndef HIP_DOUBLE_NAMES_H
-#define HIP_DOUBLE_NAMES_H
+#pragma once
 
 /* A launch of, or a node for, the kernel of that mangled name. */
 void names_saw(const char *mangled);
 /* The kernel's mangled name as far as it was seen, else `name`. It stays. */
 const char *names_mangled(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What HIP_DOUBLE asks for; hip_double.h tells of each. Set once, when the library is loaded. */
-#ifndef HIP_DOUBLE_SETTINGS_H
-#define HIP_DOUBLE_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ extern struct settings settings;
 
 /* Ends the process with a line where HIP_DOUBLE has what it should not. */
 void settings_read(void);
-
-#endif

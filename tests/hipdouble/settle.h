@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits until HIP has reported work that has ended; its runtime's handler thread does so later. */
-#ifndef HIP_DOUBLE_SETTLE_H
-#define HIP_DOUBLE_SETTLE_H
+#pragma once
 
 /* Not on the runtime's handler thread. */
 void settle_reports(void);
-
-#endif

@@ -168,7 +168,6 @@ static void hand_out(struct hip_record *slab, uint64_t count, uint64_t number)
 
 static void *run_clients(void *unused)
 {
-	(void)unused;
 	for (;;) {
 		pthread_mutex_lock(&lock);
 		while (reached < handed_out + SLABS_BEHIND)

@@ -4,8 +4,7 @@
  *
  * Threads: any. One lock for new slabs, lists of work and clients; a thread of its own calls clients.
  */
-#ifndef HIP_DOUBLE_SLABS_H
-#define HIP_DOUBLE_SLABS_H
+#pragma once
 
 #include "hip_double.h"
 
@@ -23,5 +22,3 @@ void slabs_get(const struct hip_record *const **chunks, size_t *count, size_t *c
 int slabs_add_client(hip_chunk_callback *callback, void *arg);
 /* At the end of the process. */
 void slabs_end(void);
-
-#endif

@@ -7,8 +7,7 @@
  * earlier in fail(), which prints what differed. Any thread may call anything here. One that
  * hangs is ended, see hang_guard.h.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -151,5 +150,3 @@ CHECK_USED static uint64_t monotonic_ns(void)
 			fail("%s:%d: %s: %s", __FILE__, __LINE__, #call, text_);                   \
 		}                                                                                  \
 	} while (0)
-
-#endif

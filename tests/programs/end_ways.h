@@ -6,8 +6,7 @@
  * there, and ends by _exit, before the process itself does; handler, which is abort with a handler
  * that ends by _exit; spawn, by _exit behind a posix_spawn. Include check.h before.
  */
-#ifndef END_WAYS_H
-#define END_WAYS_H
+#pragma once
 
 #include <signal.h>
 #include <spawn.h>
@@ -19,7 +18,6 @@ extern char **environ;
 
 static void on_abort(int signal)
 {
-	(void)signal;
 	_exit(0);
 }
 
@@ -80,5 +78,3 @@ CHECK_USED static void check_end(pid_t child, const char *way)
 	else
 		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
-
-#endif

@@ -5,8 +5,7 @@
  * or is meant to, does not outlive for long a test that was killed before it could end it. Not for
  * programs with an alarm or an interval timer of their own: a process has one.
  */
-#ifndef HANG_GUARD_H
-#define HANG_GUARD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,5 +30,3 @@ __attribute__((constructor)) static void hang_guard_start(void)
 	hang_guard_arm();
 	pthread_atfork(NULL, NULL, hang_guard_arm);
 }
-
-#endif

@@ -10,7 +10,6 @@
 
 static bool post(hsa_signal_value_t value, void *arrived)
 {
-	(void)value;
 	sem_post(arrived);
 	return false;
 }

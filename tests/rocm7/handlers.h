@@ -5,8 +5,7 @@
  *
  * Threads: any but that one.
  */
-#ifndef HANDLERS_H
-#define HANDLERS_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -32,5 +31,4 @@ bool handlers_settle(const struct handlers_hsa *hsa, unsigned timeout_s);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -6,11 +6,8 @@
  *
  * Threads: the engine's.
  */
-#ifndef SOFTGPU_AQL_H
-#define SOFTGPU_AQL_H
+#pragma once
 
 #include "engine.h"
 
 bool sg_aql_step(struct sg_engine *engine, struct sg_queue *queue, uint64_t *wake_ns);
-
-#endif

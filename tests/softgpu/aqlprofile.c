@@ -252,7 +252,6 @@ static void visit_select(struct commands *c, const struct gpu *gpu, const struct
 {
 	bool several = block->instances[gpu->late] > 1;
 
-	(void)data;
 	put_register(c, GRBM_GFX_INDEX,
 		     several ? ALL_ENGINES | ALL_ARRAYS | event->block_index : EVERYWHERE);
 	put_register(c, block->select[slot],
@@ -506,7 +505,6 @@ static hsa_status_t on_sum(hsa_ven_amd_aqlprofile_info_type_t type,
 {
 	hsa_ven_amd_aqlprofile_info_data_t *wanted = data;
 
-	(void)type;
 	if (memcmp(&info->pmc_data.event, &wanted->pmc_data.event,
 		   sizeof(wanted->pmc_data.event)) != 0)
 		return HSA_STATUS_SUCCESS;
@@ -592,7 +590,5 @@ EXPORT hsa_status_t hsa_ven_amd_aqlprofile_get_info(const hsa_ven_amd_aqlprofile
 EXPORT hsa_status_t
 hsa_ven_amd_aqlprofile_legacy_get_pm4(const hsa_ext_amd_aql_pm4_packet_t *packet, void *data)
 {
-	(void)packet;
-	(void)data;
 	return fail(HSA_STATUS_ERROR, "gfx8 only", 0, 0);
 }

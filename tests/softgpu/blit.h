@@ -5,8 +5,7 @@
  *
  * Threads: engine threads. No state, no locks.
  */
-#ifndef SOFTGPU_BLIT_H
-#define SOFTGPU_BLIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ softgpu_host_kernel *sg_blit_by_name(const char *kernel_name);
 
 /* ROCr's have not: known by their first instructions. NULL if it is none of them. */
 const struct sg_blit *sg_blit_by_code(uint64_t kernel_object);
-
-#endif

@@ -6,8 +6,7 @@
  * sg_clock_ns() is the first ns of a tick, so sg_clock_ticks(sg_clock_ns(t)) == t: times are
  * logged that way, which is what ROCr makes of the tick. Any thread, no locks.
  */
-#ifndef SOFTGPU_CLOCK_H
-#define SOFTGPU_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -42,5 +41,3 @@ static inline uint64_t sg_clock_ns(uint64_t ticks)
 
 	return (uint64_t)((scaled + sg_config.clock_hz - 1) / sg_config.clock_hz);
 }
-
-#endif

@@ -5,12 +5,9 @@
  *
  * Threads: engine threads, while the code object is loaded. No locks.
  */
-#ifndef SOFTGPU_CODE_OBJECT_H
-#define SOFTGPU_CODE_OBJECT_H
+#pragma once
 
 #include <stdint.h>
 
 /* The (mangled) name without its ".kd", from malloc; NULL when there is none to be found. */
 char *sg_code_object_kernel_name(uint64_t kernel_object);
-
-#endif

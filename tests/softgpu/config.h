@@ -5,8 +5,7 @@
  * Threads: sg_config_load() runs before any engine thread exists; later everybody may
  * read. No locks.
  */
-#ifndef SOFTGPU_CONFIG_H
-#define SOFTGPU_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ extern struct sg_config sg_config;
 
 /* Reads the environment. May be called again (a child made by fork does). */
 void sg_config_load(void);
-
-#endif

@@ -7,8 +7,7 @@
  * Threads: all functions from any thread. The lock of an engine is held while it takes a
  * step and while its list of queues changes. The thread blocks all signals.
  */
-#ifndef SOFTGPU_ENGINE_H
-#define SOFTGPU_ENGINE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -55,5 +54,3 @@ void sg_engine_remove(struct sg_queue *queue);
 
 /* Let all engines that sleep look at their queues at once. */
 void sg_engines_kick(void);
-
-#endif

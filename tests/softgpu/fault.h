@@ -6,8 +6,7 @@
  *
  * Threads: engine threads.
  */
-#ifndef SOFTGPU_FAULT_H
-#define SOFTGPU_FAULT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 bool sg_fault_strike_commands(struct sg_queue *queue);
 /* The end that the GPU tells of a dispatch, in ticks. */
 uint64_t sg_fault_end(const struct sg_flight *flight);
-
-#endif

@@ -4,8 +4,7 @@
  * kernel's (mangled) name, which does the kernel's work on the host when it is dispatched.
  * Public to tests; needs only the HSA headers.
  */
-#ifndef SOFTGPU_HOST_KERNEL_H
-#define SOFTGPU_HOST_KERNEL_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@
  * are usable already). */
 typedef void softgpu_host_kernel(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet,
 				 void *(*host)(uint64_t device_address));
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Threads: one.
  */
-#ifndef SOFTGPU_HSA_FIXTURE_H
-#define SOFTGPU_HSA_FIXTURE_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -61,5 +60,3 @@ size_t fixture_log_read(const char *path, struct log_row **rows);
 /* The row of that kind with that completion signal; NULL if there is none. */
 const struct log_row *fixture_log_find(const struct log_row *rows, size_t count, const char *kind,
 				       uint64_t signal);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Threads: engine threads.
  */
-#ifndef SOFTGPU_HSA_SIGNAL_H
-#define SOFTGPU_HSA_SIGNAL_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ void sg_signal_set_times(hsa_signal_t signal, uint64_t start_ticks, uint64_t end
 
 /* Subtracts 1 and raises the interrupt. The signal may be gone when it returns. */
 void sg_signal_complete(hsa_signal_t signal);
-
-#endif

@@ -6,8 +6,7 @@
  * Threads: sg_kernel_find() on the engine that owns the cache; a hit takes no lock. What it
  * returns lives for ever. sg_kernels_invalidate() from any thread.
  */
-#ifndef SOFTGPU_KERNEL_H
-#define SOFTGPU_KERNEL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -31,5 +30,3 @@ const struct sg_kernel *sg_kernel_find(struct sg_kernel_cache *cache, uint64_t o
 
 /* Code has been loaded or unloaded: addresses may mean other kernels from now on. */
 void sg_kernels_invalidate(void);
-
-#endif

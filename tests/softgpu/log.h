@@ -8,8 +8,7 @@
  *
  * Threads: a struct sg_log belongs to its engine's thread. Processes may share a file.
  */
-#ifndef SOFTGPU_LOG_H
-#define SOFTGPU_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ void sg_line_hex(struct sg_line *line, const char *key, uint64_t value);
 void sg_line_xyz(struct sg_line *line, const char *key, uint32_t x, uint32_t y, uint32_t z);
 void sg_line_text(struct sg_line *line, const char *key, const char *text);
 void sg_log_end(struct sg_log *log, struct sg_line *line);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Threads: the engine of the GPU; sg_perf_load() before there is one.
  */
-#ifndef SOFTGPU_PERF_H
-#define SOFTGPU_PERF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ uint32_t sg_perf_read(uint32_t gpu, unsigned int xcc, uint32_t reg);
  * started, read or reset while it runs come out wrong, as they would. Logged at the end. */
 void sg_perf_dispatch(struct sg_log *log, const struct sg_queue *queue,
 		      const struct sg_flight *flight, bool ended);
-
-#endif

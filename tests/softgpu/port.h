@@ -4,8 +4,7 @@
  *
  * Threads: the functions are called on engine threads.
  */
-#ifndef SOFTGPU_PORT_H
-#define SOFTGPU_PORT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct sg_port {
 };
 
 extern struct sg_port sg_port;
-
-#endif

@@ -5,8 +5,7 @@
  * Threads: the maker fills one in and hands it to sg_engine_add(); from then on to
  * sg_engine_remove() everything but `paused` is the engine's.
  */
-#ifndef SOFTGPU_QUEUE_H
-#define SOFTGPU_QUEUE_H
+#pragma once
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -80,5 +79,3 @@ static inline uint64_t sg_queue_limit(struct sg_queue *queue)
 		queue->limit = seen;
 	return queue->limit;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * Threads: any. The table has one lock; sg_region_find() and the functions that change the
  * table are called with it held, sg_region_bounds() takes it itself.
  */
-#ifndef SOFTGPU_REGION_H
-#define SOFTGPU_REGION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ struct sg_region *sg_region_find(uintptr_t address);
 
 /* The same as a copy; size 0 when there is none. */
 struct sg_region sg_region_bounds(uintptr_t address);
-
-#endif

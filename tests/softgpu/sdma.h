@@ -5,11 +5,8 @@
  *
  * Threads: the engine's.
  */
-#ifndef SOFTGPU_SDMA_H
-#define SOFTGPU_SDMA_H
+#pragma once
 
 #include "engine.h"
 
 bool sg_sdma_step(struct sg_engine *engine, struct sg_queue *queue, uint64_t *wake_ns);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Threads: sg_host() for any. The caller of sg_space_move() sees to it that nobody uses the range.
  */
-#ifndef SOFTGPU_SPACE_H
-#define SOFTGPU_SPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool sg_space_move(uint64_t address, uint64_t host, size_t bytes);
 
 /* In the child after a fork: all is as it was. */
 void sg_space_reset(void);
-
-#endif

@@ -43,8 +43,6 @@ static hsa_ven_amd_aqlprofile_event_t events[WANTED];
 static hsa_status_t on_data(hsa_ven_amd_aqlprofile_info_type_t type,
 			    hsa_ven_amd_aqlprofile_info_data_t *d, void *data)
 {
-	(void)type;
-	(void)data;
 	for (size_t i = 0; i < WANTED; i++)
 		if (memcmp(&events[i], &d->pmc_data.event, sizeof(events[i])) == 0)
 			wanted[i].sum += d->pmc_data.result;
@@ -217,7 +215,6 @@ static void packets__of_some_events__are_those_of_amds_library(void **state)
 	FILE *file = fopen(path, "r");
 	uint32_t count;
 
-	(void)state;
 	assert_non_null(file);
 	count = read_events(file, list, blocks);
 	fixture_open(&f);

@@ -22,7 +22,6 @@ static int setup(void **state)
 {
 	int fd = mkstemp(log_path);
 
-	(void)state;
 	if (fd < 0)
 		return -1;
 	close(fd);
@@ -31,7 +30,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	unlink(log_path);
 	return 0;
 }

@@ -55,7 +55,6 @@ static int print_agent(struct hsa_agent agent, void *user)
 	char name[64] = "", product[64] = "";
 	int device = 0;
 
-	(void)user;
 	if (hsa.ask_agent(agent, HSA_AGENT_DEVICE, &device) || device != HSA_DEVICE_GPU)
 		return 0;
 	(void)hsa.ask_agent(agent, HSA_AGENT_NAME, name);

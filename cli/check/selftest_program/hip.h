@@ -3,8 +3,7 @@
  * The HIP runtime that the loader finds, opened by name, so that one program runs with ROCm 5 to 7. Each call is
  * counted by its function: what a trace must have. A call that fails ends the program. Any thread.
  */
-#ifndef RTL_SELFTEST_HIP_H
-#define RTL_SELFTEST_HIP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ _Noreturn void selftest_fail(const char *format, ...) __attribute__((format(prin
 
 /** Tells what runtime and GPUs there are, and compiles the kernels into a file: about.c. */
 void selftest_about(const char *kernels);
-
-#endif

@@ -212,7 +212,6 @@ static void copies(unsigned rounds)
 	void *from, *to, *gpu;
 	hip_handle stream;
 
-	(void)rounds;
 	HIP(hipHostMalloc, &from, size, 0);
 	HIP(hipHostMalloc, &to, size, 0);
 	HIP(hipMalloc, &gpu, size);
@@ -255,7 +254,6 @@ static void threads(unsigned rounds)
 	hip_handle kernel = find_kernel("rtl_selftest_thread");
 	pthread_t ids[THREADS];
 
-	(void)rounds;
 	for (unsigned i = 0; i < THREADS; i++)
 		if (pthread_create(&ids[i], NULL, be_thread, kernel))
 			selftest_fail("no thread can be made");
@@ -269,7 +267,6 @@ static void graph(unsigned rounds)
 	hip_handle kernel = find_kernel("rtl_selftest_graph"), stream, captured, exec;
 	unsigned *out = make_output();
 
-	(void)rounds;
 	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < GRAPHS; i++) {
 		/* Anew: HIP 5.2.3 does kernels of modules in the first launch of a graph only. */
@@ -290,7 +287,6 @@ static void killed(unsigned rounds)
 	hip_handle kernel = find_kernel("rtl_selftest_spin"), stream;
 	unsigned *out = make_output();
 
-	(void)rounds;
 	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < KILLED; i++)
 		launch(kernel, stream, out, 1);
@@ -326,7 +322,6 @@ static void loop(unsigned rounds)
 	unsigned *out = make_output(), launches = 0;
 	uint64_t start, ns;
 
-	(void)rounds;
 	HIP(hipStreamCreate, &stream);
 	launch(kernel, stream, out, 1);
 	HIP(hipStreamSynchronize, stream);

@@ -48,7 +48,6 @@ static hsa_status_t look_at_pool(hsa_amd_memory_pool_t pool, void *data)
 	hsa_amd_segment_t segment;
 	uint32_t flags = 0;
 
-	(void)data;
 	if (interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
 						 &segment) ||
 	    segment != HSA_AMD_SEGMENT_GLOBAL ||
@@ -66,7 +65,6 @@ static hsa_status_t look_at_agent(hsa_agent_t agent, void *data)
 {
 	hsa_device_type_t type;
 
-	(void)data;
 	if (!system_pool.handle &&
 	    !interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) &&
 	    type == HSA_DEVICE_TYPE_CPU)

@@ -289,7 +289,6 @@ static bool finished(struct slot *slot)
 
 static void abandon(struct slot *slot, bool looked_at)
 {
-	(void)looked_at;
 	add_to(&((const struct counter_sample *)slot)->queue->gpu->ledger.given_up, 1);
 }
 
@@ -359,8 +358,6 @@ static void publish_counted(struct source *source, struct slot *slot)
 
 static void publish_nothing(struct source *source, struct slot *slot)
 {
-	(void)source;
-	(void)slot;
 }
 
 /* Room for all values of a dispatch, as far as one event may be large. */

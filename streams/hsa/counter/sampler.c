@@ -325,7 +325,6 @@ static uint64_t look(void)
 
 static void *run(void *data)
 {
-	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-sampler");
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	for (;;) {

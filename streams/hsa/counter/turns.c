@@ -272,7 +272,6 @@ static void *run(void *data)
 {
 	static uint32_t nobody; /* a futex that nobody wakes */
 
-	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-counters");
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	for (;;) {

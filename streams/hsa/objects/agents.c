@@ -100,7 +100,6 @@ static hsa_status_t note_node(hsa_agent_t handle, void *data)
 	hsa_device_type_t type;
 	uint32_t node = 0;
 
-	(void)data;
 	/* Runtimes that tell the first of GPUs only mean the same by the second. */
 	if (!get(handle, HSA_AGENT_INFO_DEVICE, &type) ||
 	    (!get(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node) &&

@@ -227,7 +227,6 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 static hsa_status_t remember(hsa_executable_t executable, hsa_loaded_code_object_t handle,
 			     void *last)
 {
-	(void)executable;
 	*(hsa_loaded_code_object_t *)last = handle;
 	return HSA_STATUS_SUCCESS;
 }
@@ -449,7 +448,6 @@ static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
 {
 	hsa_symbol_kind_t kind;
 
-	(void)handle;
 	if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) && kind == HSA_SYMBOL_KIND_KERNEL)
 		add_kernel(executable, data, symbol);
 	return HSA_STATUS_SUCCESS;

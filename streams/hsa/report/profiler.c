@@ -122,7 +122,6 @@ static void *disable(void *unused)
 {
 	uint64_t end;
 
-	(void)unused;
 	inside = true; /* what HIP calls is no first call of the program's */
 	(void)hip.disable(&end);
 	/* Pairs with the acquire in disable_within. */
@@ -208,7 +207,6 @@ static void at_exit(int status, void *user)
 {
 	bool done;
 
-	(void)user;
 	if (getpid() != hip.process || !__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE))
 		return;
 	done = disable_within(interceptor.config.exit_timeout_ms);
@@ -360,7 +358,6 @@ static bool start(void)
 /* Where the process ends by exit, at_exit has been here. */
 static void stop(uint32_t timeout_ms)
 {
-	(void)timeout_ms;
 	if (!__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&look_lock);

@@ -127,7 +127,6 @@ const char *rtl_publisher_source(bool is_asked, bool *is_runtime)
 
 static void hook(struct root_table *root)
 {
-	(void)root;
 	if (interceptor.config.source != CONFIG_RUNTIME)
 		return;
 	if (callers_init(interceptor.config.slots) || !way->start() || reported_start())

@@ -584,7 +584,6 @@ static void *run(void *data)
 {
 	unsigned quiet = 0;
 
-	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-hip");
 	is_own = true;
 	for (;;) {

@@ -340,7 +340,6 @@ static void on_enter(uint32_t id, void *call)
 /* HIP forgets the number then, also that of a call around this one. */
 static void on_leave(uint32_t id, void *call)
 {
-	(void)call;
 	this_call.current = 0;
 	this_call.no_work = false;
 	if (id < CALLS_MAX)

@@ -47,7 +47,6 @@ uint32_t handler_thread;
 
 static bool found(hsa_signal_value_t value, void *data)
 {
-	(void)value;
 	__atomic_store_n(&handler_thread, rtl_thread_id(), __ATOMIC_RELAXED);
 	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
 	return false;

@@ -78,7 +78,6 @@ static void in_child(void)
 
 static void at_finish(void *user)
 {
-	(void)user;
 	stop();
 }
 
@@ -186,9 +185,6 @@ static void onload_leave(void)
 bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {
-	(void)runtime_version;
-	(void)failed_count;
-	(void)failed_names;
 	(void)onload_take(root);
 	return true;
 }

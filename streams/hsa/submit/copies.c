@@ -98,7 +98,6 @@ static void publish_end(struct source *source, struct slot *slot)
 	struct copy_slot *of = copy_slot_of(slot);
 	struct work_times times;
 
-	(void)source;
 	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
 		return;
 	if (of->left_out) {

@@ -19,7 +19,6 @@ __attribute__((constructor)) static void leave_mark(void)
 static int mark_create(const struct rtl_host *host, const struct rtl_setting *settings,
 		       size_t count, void **instance)
 {
-	(void)host, (void)settings, (void)count;
 	*instance = NULL;
 	return 0;
 }

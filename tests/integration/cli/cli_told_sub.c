@@ -49,7 +49,6 @@ static struct {
 
 static void *sleep_long(void *unused)
 {
-	(void)unused;
 	for (;;)
 		pause();
 	return NULL;
@@ -91,7 +90,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 {
 	pthread_t thread;
 
-	(void)count;
 	state.host = host;
 	state.way = (enum way)rtl_setting_at(settings, 0)->number;
 	state.left = rtl_setting_at(settings, 1)->number;
@@ -106,8 +104,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
-	(void)events;
 	if (state.way == FAIL)
 		state.host->fail(state.host, "does not like it");
 	if (state.way == SLOW_EVENTS)
@@ -121,7 +117,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 
 static int stream(void *instance, const struct rtl_stream_info *info)
 {
-	(void)instance;
 	state.streams++;
 	if (state.way == SAY)
 		printf("hello\n");
@@ -133,7 +128,6 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 
 static int finish(void *instance)
 {
-	(void)instance;
 	if (state.way >= SLOW)
 		close(open("finishing", O_CREAT | O_WRONLY, 0600));
 	if (state.way == SLOW || state.way == SLOW_EVENTS)

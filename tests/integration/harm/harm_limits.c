@@ -33,7 +33,6 @@ static struct rtl_stream *stream = &rtl_stream_none;
 
 static void *publish(void *data)
 {
-	(void)data;
 	for (int i = 0; i < EVENTS; i++) {
 		uint64_t id;
 		char text[24];

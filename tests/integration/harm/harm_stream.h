@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* harm_stream.h: the stream of a test that harms itself: one type of event, without a payload. */
-#ifndef HARM_STREAM_H
-#define HARM_STREAM_H
+#pragma once
 
 #include <rtl/rtl.h>
 
@@ -30,5 +29,3 @@ static inline void harm_publish(struct rtl_stream *stream)
 	if (record)
 		rtl_commit(record);
 }
-
-#endif

@@ -127,7 +127,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 
-	(void)count;
 	if (!dump)
 		return RTL_ENOMEM;
 	dump->host = host;

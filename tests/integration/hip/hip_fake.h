@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Between hip_forward.c and hip_fake.c. */
-#ifndef TESTS_HIP_FAKE_H
-#define TESTS_HIP_FAKE_H
+#pragma once
 
 #include <rtl/types.h>
 
@@ -35,5 +34,3 @@ static inline uint64_t hip_fake_output(const struct call_argument *argument, uns
 		return (uint64_t) - (int64_t)(i + 2);
 	return 0x1234567890u + i;
 }
-
-#endif

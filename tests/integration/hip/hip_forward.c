@@ -168,7 +168,6 @@ static void callback(void *unused)
 {
 	int32_t device;
 
-	(void)unused;
 	((int32_t(*)(int32_t *))find(RTLD_DEFAULT, "hipGetDevice"))(&device);
 }
 

@@ -164,7 +164,6 @@ static void run_child(int number)
 
 static void *keep_forking(void *data)
 {
-	(void)data;
 	for (int i = 0; i < CHILDREN; i++) {
 		const pid_t child = fork();
 		int status;

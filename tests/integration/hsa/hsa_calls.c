@@ -172,7 +172,6 @@ static hsa_status_t take_agent(hsa_agent_t agent, void *data)
 {
 	hsa_device_type_t type;
 
-	(void)data;
 	need(CALL(hsa_agent_get_info)(agent, HSA_AGENT_INFO_DEVICE, &type), "agent");
 	if (type == HSA_DEVICE_TYPE_GPU && !gpu.handle)
 		gpu = agent;
@@ -194,7 +193,6 @@ static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *data)
 
 static hsa_status_t take_region(hsa_region_t found, void *data)
 {
-	(void)data;
 	need(CALL(hsa_region_get_info)(found, HSA_REGION_INFO_SEGMENT, answer), "region");
 	if (!region.handle)
 		region = found;
@@ -203,21 +201,18 @@ static hsa_status_t take_region(hsa_region_t found, void *data)
 
 static hsa_status_t take_isa(hsa_isa_t found, void *data)
 {
-	(void)data;
 	isa = found;
 	return HSA_STATUS_INFO_BREAK;
 }
 
 static hsa_status_t take_wavefront(hsa_wavefront_t found, void *data)
 {
-	(void)data;
 	wavefront = found;
 	return HSA_STATUS_SUCCESS;
 }
 
 static hsa_status_t take_cache(hsa_cache_t found, void *data)
 {
-	(void)data;
 	cache = found;
 	return HSA_STATUS_SUCCESS;
 }
@@ -225,7 +220,6 @@ static hsa_status_t take_cache(hsa_cache_t found, void *data)
 static hsa_status_t take_symbol(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_executable_symbol_t found, void *data)
 {
-	(void)executable, (void)agent, (void)data;
 	symbol = found;
 	return HSA_STATUS_SUCCESS;
 }
@@ -233,7 +227,6 @@ static hsa_status_t take_symbol(hsa_executable_t executable, hsa_agent_t agent,
 static hsa_status_t take_program_symbol(hsa_executable_t executable, hsa_executable_symbol_t found,
 					void *data)
 {
-	(void)executable, (void)found, (void)data;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -340,7 +333,6 @@ static void *signals(void *unused)
 	hsa_signal_condition_t conditions[2] = {HSA_SIGNAL_CONDITION_EQ, HSA_SIGNAL_CONDITION_EQ};
 	hsa_signal_value_t values[2] = {5, 5};
 
-	(void)unused;
 	need(CALL(hsa_signal_create)(-7, 1, &gpu, &signal), "signal");
 	need(CALL(hsa_amd_signal_create)(1, 0, NULL, 0, &second), "signal");
 	CALL(hsa_signal_create)(0, 0, NULL, NULL);
@@ -383,7 +375,6 @@ static void *signals(void *unused)
 
 static bool handled(hsa_signal_value_t value, void *data)
 {
-	(void)value;
 	__atomic_store_n((int *)data, 1, __ATOMIC_RELEASE);
 	return false;
 }
@@ -673,7 +664,6 @@ static void newer(void)
 
 static hsa_status_t ignore_event(const hsa_amd_event_t *event, void *data)
 {
-	(void)event, (void)data;
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -79,7 +79,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 {
 	struct writer *w = calloc(1, sizeof(*w));
 
-	(void)count;
 	if (!w)
 		return RTL_ENOMEM;
 	w->host = host;

@@ -149,7 +149,6 @@ static int dump_create(const struct rtl_host *host, const struct rtl_setting *se
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 
-	(void)count;
 	if (!dump)
 		return RTL_ENOMEM;
 	dump->host = host;

@@ -76,7 +76,6 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 	uint32_t node = 0;
 	int first = pool_count;
 
-	(void)data;
 	need(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type), "agent");
 	need(hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node),
 	     "node");

@@ -223,8 +223,6 @@ static struct {
 
 static bool next_in_chain(hsa_signal_value_t value, void *data)
 {
-	(void)value;
-	(void)data;
 	print_time(chain.signal);
 	if (--chain.left == 0) {
 		hsa_signal_store_screlease(chain.last, 0);
@@ -253,7 +251,6 @@ static void handlers(void)
 /* Queues come and go, with work and without, while others work. */
 static void *come_and_go(void *data)
 {
-	(void)data;
 	for (int round = 0; round < 60; round++) {
 		hsa_queue_t *queue = create_queue(SMALL << round % 4);
 		hsa_signal_t done = create(40);
@@ -338,7 +335,6 @@ static void *use_shared(void *data)
 {
 	hsa_signal_t signal = create(0);
 
-	(void)data;
 	for (int i = 0; i < 500; i++) {
 		hsa_signal_store_relaxed(signal, 1);
 		dispatch(shared_queue, 64, i % 2 ? none : signal);

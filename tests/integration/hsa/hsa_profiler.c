@@ -91,7 +91,6 @@ static void intercept(const void *packets, uint64_t count, uint64_t index, void 
 {
 	const hsa_kernel_dispatch_packet_t *given = packets;
 
-	(void)data;
 	for (uint64_t i = 0; i < count; i++) {
 		hsa_kernel_dispatch_packet_t out[2] = {{.header = HSA_PACKET_TYPE_BARRIER_AND},
 						       given[i]};
@@ -143,9 +142,6 @@ static hsa_status_t hook_and_iterate(hsa_status_t (*callback)(hsa_agent_t agent,
 
 bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const char *const *names)
 {
-	(void)version;
-	(void)failed;
-	(void)names;
 	tables = root;
 	*(void **)&signal_create = *table_entry(tables, ENTRY_hsa_signal_create);
 	*(void **)&signal_destroy = *table_entry(tables, ENTRY_hsa_signal_destroy);

@@ -3,8 +3,7 @@
  * hsa_program.h: what the HSA programs of these tests have in common, beside
  * tests/programs/check.h: a program defines PROGRAM, its name, before it includes this.
  */
-#ifndef HSA_PROGRAM_H
-#define HSA_PROGRAM_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -63,5 +62,3 @@ static inline void wait_done(hsa_signal_t signal)
 					 HSA_WAIT_STATE_BLOCKED) >= 1)
 		;
 }
-
-#endif

@@ -43,9 +43,6 @@ bool OnLoad(void *root, uint64_t version, uint64_t failed, const char *const *na
 	uint64_t id = 0;
 	int status;
 
-	(void)version;
-	(void)failed;
-	(void)names;
 	if (direct) {
 		*(void **)&set_api_table = find(direct, "rocprofiler_set_api_table");
 		status = set_api_table("hsa", 11800, 0, &root, 1);

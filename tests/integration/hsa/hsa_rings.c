@@ -68,7 +68,6 @@ static void *keep_ringing(void *data)
 	hsa_signal_t window[WINDOW] = {{0}}, ring[RING_OF];
 	long number = 0;
 
-	(void)data;
 	while (left-- > 0) {
 		uint64_t index;
 

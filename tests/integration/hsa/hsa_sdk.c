@@ -16,10 +16,6 @@ EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_
 
 void *rocprofiler_configure(uint32_t version, const char *text, uint32_t priority, void *id)
 {
-	(void)version;
-	(void)text;
-	(void)priority;
-	(void)id;
 	return NULL;
 }
 
@@ -29,8 +25,6 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	const char *path = getenv("HSA_SDK_MARK");
 	FILE *file = path ? fopen(path, "a") : NULL;
 
-	(void)version;
-	(void)instance;
 	if (file) {
 		fprintf(file, "%s %d\n", name, tables && tables[0] ? (int)count : -1);
 		fclose(file);

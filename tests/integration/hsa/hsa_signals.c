@@ -26,7 +26,6 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *data)
 {
 	hsa_device_type_t type;
 
-	(void)data;
 	CHECK(!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
 	if (type == HSA_DEVICE_TYPE_CPU)
 		cpu = agent;

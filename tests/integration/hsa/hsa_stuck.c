@@ -30,9 +30,6 @@ bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const ch
 {
 	void **entry = table_entry(root, ENTRY_hsa_amd_profiling_convert_tick_to_system_domain);
 
-	(void)version;
-	(void)failed;
-	(void)names;
 	*(void **)&convert = *entry;
 	*entry = (void *)stuck;
 	return true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* check.h: whether a database holds each event that a publisher has counted, once. */
-#ifndef RECOVER_CHECK_H
-#define RECOVER_CHECK_H
+#pragma once
 
 #include "counts.h"
 
@@ -9,5 +8,3 @@
 
 /* Says on stderr what is not so. Counts rows in *events. */
 bool check_database(const char *file, const struct recover_counts *counts, uint64_t *events);
-
-#endif

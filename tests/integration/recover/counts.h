@@ -3,8 +3,7 @@
  * counts.h: what a publisher of the recovery tests has published, in a file of its own that it
  * maps shared: it survives the publisher, and nothing of rtl goes into it.
  */
-#ifndef RECOVER_COUNTS_H
-#define RECOVER_COUNTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ struct recover_note {
 	uint32_t thread;
 	uint32_t reserved;
 };
-
-#endif

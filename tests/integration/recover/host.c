@@ -18,7 +18,6 @@ static volatile sig_atomic_t stop;
 
 static void on_signal(int number)
 {
-	(void)number;
 	stop = 1;
 }
 

@@ -18,10 +18,8 @@ static int killer_create(const struct rtl_host *host, const struct rtl_setting *
 {
 	long *flushes_left = malloc(sizeof(*flushes_left));
 
-	(void)host;
 	if (!flushes_left)
 		return RTL_ENOMEM;
-	(void)count;
 	*flushes_left = (long)rtl_setting_at(given, 0)->number;
 	*instance = flushes_left;
 	return 0;

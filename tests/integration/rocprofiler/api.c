@@ -133,7 +133,6 @@ static void info__of_a_gpu__is_what_is_defined(void **state)
 	rocprofiler_info_query_t query = {0};
 	uint32_t count = 0, traces = 7;
 
-	(void)state;
 	assert_int_equal(rocprofiler_version_major(), 8);
 	assert_int_equal(rocprofiler_version_minor(), 0);
 	OK(rocprofiler_get_info(gpu, ROCPROFILER_INFO_KIND_METRIC_COUNT, &count));
@@ -167,7 +166,6 @@ static void time__of_now__is_the_clocks(void **state)
 	uint64_t stamp, value = 0, gap = 0;
 	struct timespec now;
 
-	(void)state;
 	HSA_OK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &stamp));
 	clock_gettime(CLOCK_REALTIME, &now);
 	OK(rocprofiler_get_time(ROCPROFILER_TIME_ID_CLOCK_REALTIME, stamp, &value, &gap));
@@ -199,7 +197,6 @@ static void open__of_what_cannot_be_counted__says_why(void **state)
 	rocprofiler_properties_t properties = {0};
 	rocprofiler_t *context = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		uint32_t count = 0;
 		memset(features, 0, sizeof(features));
@@ -247,7 +244,6 @@ static void standalone__around_dispatches__counts_what_the_log_says(void **state
 	hsa_agent_t agent;
 	uint32_t groups = 0;
 
-	(void)state;
 	OK(rocprofiler_open(fixture.gpus[0], features, COUNT(features), &context,
 			    ROCPROFILER_MODE_STANDALONE | ROCPROFILER_MODE_CREATEQUEUE |
 				    ROCPROFILER_MODE_SINGLEGROUP,
@@ -319,7 +315,6 @@ static void close__of_a_read_that_does_not_end__returns(void **state)
 	rocprofiler_properties_t properties = {0};
 	rocprofiler_t *context;
 
-	(void)state;
 	properties.queue = fixture_queue(&fixture, 64, NULL, NULL);
 	OK(rocprofiler_open(fixture.gpus[0], &feature, 1, &context, ROCPROFILER_MODE_STANDALONE,
 			    &properties));
@@ -393,7 +388,6 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 
 static hsa_status_t on_create(hsa_queue_t *queue, void *user)
 {
-	(void)queue;
 	assert_ptr_equal(user, seen);
 	created++;
 	return HSA_STATUS_SUCCESS;
@@ -401,7 +395,6 @@ static hsa_status_t on_create(hsa_queue_t *queue, void *user)
 
 static hsa_status_t on_destroy(hsa_queue_t *queue, void *user)
 {
-	(void)queue;
 	assert_ptr_equal(user, seen);
 	destroyed++;
 	return HSA_STATUS_SUCCESS;
@@ -439,7 +432,6 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	hsa_queue_t *queues[2];
 	hsa_signal_t signals[LAUNCHES];
 
-	(void)state;
 	OK(rocprofiler_set_queue_callbacks(callbacks, seen));
 	assert_fails(rocprofiler_set_queue_callbacks(callbacks, seen), "set already");
 	queues[0] = fixture_queue(&fixture, 256, NULL, NULL);
@@ -481,7 +473,6 @@ static void intercept__waited_for__has_been_told(void **state)
 	const rocprofiler_queue_callbacks_t callbacks = {on_dispatch, NULL, NULL};
 	hsa_queue_t *queue;
 
-	(void)state;
 	atomic_store(&seen_count, 0);
 	atomic_store(&handled, 0);
 	OK(rocprofiler_set_queue_callbacks(callbacks, seen));
@@ -524,7 +515,6 @@ static bool on_locked(rocprofiler_group_t group, void *arg)
 {
 	struct locked *one = arg;
 
-	(void)group;
 	atomic_fetch_add(&entered, 1);
 	pthread_mutex_lock(&tool_lock);
 	assert_null(one->context); /* it was closed meanwhile */
@@ -538,7 +528,6 @@ static hsa_status_t on_locked_dispatch(const rocprofiler_callback_data_t *data, 
 	struct locked *one = &locked[locked_count++];
 	rocprofiler_properties_t properties = {.handler = on_locked, .handler_arg = one};
 
-	(void)user;
 	one->feature.name = "SQ_WAVES";
 	OK(rocprofiler_open(data->agent, &one->feature, 1, &one->context, 0, &properties));
 	OK(rocprofiler_get_group(one->context, 0, group));
@@ -552,7 +541,6 @@ static void intercept__closed_with_the_handlers_lock__ends(void **state)
 	hsa_queue_t *queue;
 	uint32_t items[LOCKED];
 
-	(void)state;
 	OK(rocprofiler_set_queue_callbacks(callbacks, NULL));
 	queue = fixture_queue(&fixture, 256, NULL, NULL);
 	pthread_mutex_lock(&tool_lock);
@@ -587,7 +575,6 @@ static hsa_status_t on_plain_dispatch(const rocprofiler_callback_data_t *data, v
 	rocprofiler_t *context;
 	int at = plain_count++;
 
-	(void)user;
 	plain_items[at] = data->packet->grid_size_x;
 	plain_features[at].name = "SQ_WAVES";
 	OK(rocprofiler_open(data->agent, &plain_features[at], 1, &context, 0, &properties));
@@ -602,7 +589,6 @@ static void intercept__without_a_handler__waits_for_the_data(void **state)
 	const rocprofiler_queue_callbacks_t callbacks = {on_plain_dispatch, NULL, NULL};
 	hsa_queue_t *queue;
 
-	(void)state;
 	OK(rocprofiler_set_queue_callbacks(callbacks, NULL));
 	queue = fixture_queue(&fixture, 256, NULL, NULL);
 	for (int i = 0; i < LAUNCHES; i++)
@@ -652,7 +638,6 @@ static hsa_status_t on_pool_dispatch(const rocprofiler_callback_data_t *data, vo
 	rocprofiler_pool_entry_t entry;
 	struct payload *payload;
 
-	(void)user;
 	if (at >= LAUNCHES)
 		return HSA_STATUS_ERROR; /* not counted */
 	OK(rocprofiler_pool_fetch(pool, &entry));
@@ -678,7 +663,6 @@ static void pool__of_few_entries__hands_each_out_again_in_order(void **state)
 	hsa_queue_t *queue;
 	int entries = 0;
 
-	(void)state;
 	atomic_store(&seen_count, 0);
 	atomic_store(&handled, 0);
 	memset(seen, 0, sizeof(seen));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What tests of the rocprofiler API ask of its calls, with cmocka. One thread. */
-#ifndef TESTS_ROCPROFILER_CHECK_H
-#define TESTS_ROCPROFILER_CHECK_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,5 +34,3 @@ static inline void assert_fails(hsa_status_t status, const char *says)
 	if (!strstr(error(), says))
 		fail_msg("'%s' is not in '%s'", says, error());
 }
-
-#endif

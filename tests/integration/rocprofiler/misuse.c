@@ -89,7 +89,6 @@ static void calls__without_a_runtime__fail(void **state)
 	uint32_t count;
 	uint64_t value;
 
-	(void)state;
 	assert_fails(rocprofiler_open(fixture.gpus[0], &feature, 1, &context, 0, &properties),
 		     "HSA runtime");
 	assert_fails(
@@ -118,7 +117,6 @@ static void contexts__after_the_runtimes_end__are_closed(void **state)
 	rocprofiler_pool_entry_t entry;
 	rocprofiler_group_t group;
 
-	(void)state;
 	calls__without_a_runtime__fail(state);
 	fixture_open(&fixture);
 	queue = queue_of(0);
@@ -163,7 +161,6 @@ static void queue__destroyed_before_its_context__is_not_used(void **state)
 	const hsa_barrier_and_packet_t barrier = fixture_barrier_and(gate, (hsa_signal_t){0});
 	rocprofiler_t *started = open_on(queue), *waiting = open_on(other);
 
-	(void)state;
 	OK(rocprofiler_start(started, 0));
 	run(queue);
 	fixture_submit(other, &barrier);
@@ -201,7 +198,6 @@ static void start__of_a_queue_that_is_late__is_waited_for(void **state)
 	rocprofiler_t *context = open_on(queue);
 	pthread_t opener;
 
-	(void)state;
 	fixture_submit(queue, &barrier);
 	assert_int_equal(pthread_create(&opener, NULL, open_gate, &gate), 0);
 	OK(rocprofiler_start(context, 0));
@@ -221,7 +217,6 @@ static void queue__of_a_depth_that_no_queue_has__is_refused(void **state)
 	rocprofiler_properties_t properties = {.queue_depth = UINT32_MAX};
 	rocprofiler_t *context;
 
-	(void)state;
 	assert_fails(rocprofiler_open(fixture.gpus[0], &feature, 1, &context,
 				      ROCPROFILER_MODE_STANDALONE | ROCPROFILER_MODE_CREATEQUEUE,
 				      &properties),
@@ -242,7 +237,6 @@ static atomic_int told, entries_told;
 
 static bool on_group(rocprofiler_group_t group, void *arg)
 {
-	(void)arg;
 	(void)rocprofiler_group_get_data(&group);
 	atomic_fetch_add(&told, 1);
 	return true;
@@ -250,7 +244,6 @@ static bool on_group(rocprofiler_group_t group, void *arg)
 
 static bool on_entry(const rocprofiler_pool_entry_t *entry, void *arg)
 {
-	(void)arg;
 	(void)rocprofiler_get_data(entry->context, 0);
 	atomic_fetch_add(&entries_told, 1);
 	return true;
@@ -262,7 +255,6 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 	rocprofiler_properties_t properties = {.handler = on_group};
 	rocprofiler_pool_entry_t entry;
 
-	(void)user;
 	if (asked.pool) {
 		OK(rocprofiler_pool_fetch(asked.pool, &entry));
 		asked.context = entry.context;
@@ -298,7 +290,6 @@ static void pool__of_dispatches_that_are_not_counted__has_its_entries_again(void
 {
 	hsa_queue_t *queue = queue_of(0);
 
-	(void)state;
 	set_callbacks();
 	asked.pool = open_pool(2, 0);
 	for (int i = 0; i < 5; i++)
@@ -316,7 +307,6 @@ static void pool__with_an_entry_that_is_not_used__is_flushed(void **state)
 	rocprofiler_pool_t *pool = open_pool(2, 1);
 	rocprofiler_pool_entry_t entry;
 
-	(void)state;
 	OK(rocprofiler_pool_fetch(pool, &entry));
 	OK(rocprofiler_pool_flush(pool));
 	OK(rocprofiler_pool_close(pool));
@@ -329,7 +319,6 @@ static void pool__whose_dispatches_queue_is_destroyed__counts_on(void **state)
 	const hsa_barrier_and_packet_t barrier = fixture_barrier_and(gate, (hsa_signal_t){0});
 	rocprofiler_pool_entry_t entry;
 
-	(void)state;
 	set_callbacks();
 	asked.pool = open_pool(1, 1);
 	fixture_submit(queue, &barrier);
@@ -357,7 +346,6 @@ static void handlers__of_what_is_closed__are_not_called(void **state)
 	rocprofiler_pool_t *pool = open_pool(2, 1);
 	rocprofiler_t *context;
 
-	(void)state;
 	set_callbacks();
 	launch(queues[0], done[0]);
 	context = asked.context;
@@ -384,7 +372,6 @@ static void kernels__that_hang_on_two_gpus__let_all_go(void **state)
 	static rocprofiler_feature_t features[2] = {{.name = "SQ_WAVES"}, {.name = "SQ_WAVES"}};
 	rocprofiler_t *contexts[2];
 
-	(void)state;
 	assert_int_equal(fixture.gpu_count, 2);
 	set_callbacks();
 	for (uint32_t i = 0; i < 2; i++) {
@@ -425,7 +412,6 @@ static void times__of_more_than_a_ring__do_not_wait(void **state)
 	const hsa_barrier_and_packet_t barrier = fixture_barrier_and(gate, (hsa_signal_t){0});
 	pthread_t opener;
 
-	(void)state;
 	set_callbacks();
 	asked = (struct asked){0};
 	for (uint32_t i = 0; i < 2 * queue->size; i++)

@@ -53,7 +53,6 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 	rocprofiler_properties_t properties = {.handler = on_group, .handler_arg = work};
 	rocprofiler_t *context;
 
-	(void)user;
 	work->feature.name = "SQ_WAVES";
 	work->name = data->kernel_name ? data->kernel_name : "unknown";
 	work->record = data->record;
@@ -66,7 +65,6 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 static hsa_status_t on_call(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data,
 			    void *arg)
 {
-	(void)arg;
 	atomic_fetch_add(&told[id], 1);
 	if (id == ROCPROFILER_HSA_CB_ID_KSYMBOL && !data->ksymbol.unload && data->ksymbol.object &&
 	    strlen(data->ksymbol.name) == data->ksymbol.name_length) {

@@ -256,7 +256,6 @@ static hsa_status_t on_pool_dispatch(const rocprofiler_callback_data_t *data, vo
 {
 	rocprofiler_pool_entry_t entry;
 
-	(void)user;
 	OK(rocprofiler_pool_fetch(pool, &entry));
 	*(int *)entry.payload = (int)(data->packet->grid_size_x / 64) - 1;
 	return rocprofiler_get_group(entry.context, 0, group);

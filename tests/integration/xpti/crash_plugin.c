@@ -12,20 +12,17 @@ static void callback(uint16_t type, struct xpti_event *parent, struct xpti_event
 {
 	static int tasks;
 
-	(void)type, (void)parent, (void)object, (void)instance, (void)user;
 	if (__atomic_add_fetch(&tasks, 1, __ATOMIC_RELAXED) == 100)
 		__builtin_trap();
 }
 
 void xptiTraceInit(uint32_t major, uint32_t minor, const char *version, const char *stream)
 {
-	(void)major, (void)minor, (void)version;
 	xptiRegisterCallback(xptiRegisterStream(stream), RTL_TASK_BEGIN, callback);
 }
 
 void xptiTraceFinish(const char *stream)
 {
-	(void)stream;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -4,8 +4,7 @@
  * XPTI_FRAMEWORK_DISPATCHER names, loaded lazily and privately, of which all names are looked up;
  * where one is missing, it is closed and there is no framework. C and C++.
  */
-#ifndef TESTS_XPTI_PROXY_H
-#define TESTS_XPTI_PROXY_H
+#pragma once
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -60,5 +59,3 @@ static inline bool proxy_open(struct proxy *proxy)
 		dlclose(library);
 	return all;
 }
-
-#endif

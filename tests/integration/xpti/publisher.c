@@ -94,7 +94,6 @@ int32_t urPrintFunctionParams(uint32_t function, const void *args, char *text, s
 {
 	const struct worker *w = *(const struct worker *const *)args;
 
-	(void)function;
 	*needed = 1 + (size_t)snprintf(text, size, ".worker = %d", w->number);
 	return 0;
 }

@@ -19,7 +19,6 @@ int main(int argc, char **argv)
 	unsigned n = 64, value = 1, *data;
 	void *arguments[] = {&data, &n, &value};
 
-	(void)argc;
 	CHECK_HIP(hipGetDeviceProperties(&properties, 0));
 	std::string gpu = properties.gcnArchName;
 	gpu = gpu.substr(0, gpu.find(':'));

@@ -18,7 +18,6 @@ static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *unused)
 	hsa_amd_segment_t segment;
 	uint32_t flags = 0;
 
-	(void)unused;
 	hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
 	if (segment != HSA_AMD_SEGMENT_GLOBAL)
 		return HSA_STATUS_SUCCESS;
@@ -32,7 +31,6 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *unused)
 {
 	hsa_device_type_t type;
 
-	(void)unused;
 	CHECK_HSA(hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
 	if (type == HSA_DEVICE_TYPE_GPU && agent_count < MAX_GPUS)
 		agents[agent_count++] = agent;

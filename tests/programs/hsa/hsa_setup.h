@@ -5,8 +5,7 @@
  * ends the program with a message. Packets may be written from any thread; the rest is
  * called by one thread before the others start.
  */
-#ifndef HSA_SETUP_H
-#define HSA_SETUP_H
+#pragma once
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
@@ -53,5 +52,3 @@ void packet_barrier(hsa_queue_t *queue, uint64_t index, hsa_signal_t dependency,
 
 /* Waits until the signal is 0; fails after a minute, saying what was waited for. */
 void signal_wait_zero(hsa_signal_t signal, const char *what);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * A child made by fork that opens the device gets GPUs of its own; it inherits none.
  */
-#ifndef SOFTGPU_KFD_H
-#define SOFTGPU_KFD_H
+#pragma once
 
 #include <linux/kfd_ioctl.h>
 #include <stdarg.h>
@@ -121,5 +120,3 @@ void kfd_memory_fault(uint32_t node, uint64_t address);
 void kfd_memory_reset(void);
 void kfd_queues_reset(void);
 void kfd_events_reset(void);
-
-#endif

@@ -32,7 +32,6 @@ static void publish_to_others(struct probe *p, const struct rtl_event *event)
 {
 	bool first = !strcmp(event->stream->name, "t.main");
 
-	(void)p;
 	if (first && event->type == RTL_TASK_BEGIN) {
 		inline_seen[0]++;
 		CHECK(publish_item(stream, RTL_TASK_END, 0, event_item(event)->sequence, 30));
@@ -60,7 +59,6 @@ SCENARIO(inline_publishes)
 
 static void publish_same(struct probe *p, const struct rtl_event *event)
 {
-	(void)p;
 	inline_seen[0]++;
 	publish_item(stream, RTL_TASK_BEGIN, 0, event_item(event)->sequence + 1, 100);
 	CHECK(item_is_whole(event)); /* what is nested has not overwritten it */
@@ -91,7 +89,6 @@ static struct {
 
 static void await(struct probe *p, const struct rtl_event *event)
 {
-	(void)p;
 	CHECK(event->type == awaited.type && event_item(event)->sequence == awaited.sequence);
 	CHECK(event->payload_size == sizeof(struct item) + awaited.tail && item_is_whole(event));
 	CHECK(event->type_info->type == event->type && event->tid == rtl_thread_id());
@@ -133,7 +130,6 @@ static uint64_t calls;
 
 static void unsubscribe_self(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user, (void)events, (void)count;
 	calls++;
 	host->unsubscribe(host, subscription);
 }
@@ -160,7 +156,6 @@ static void (*while_inside)(void);
 
 static void stay_inside(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user, (void)events, (void)count;
 	if (flag_get(&inside))
 		return; /* nested */
 	flag_set(&inside, 1);
@@ -218,12 +213,10 @@ SCENARIO(unsubscribe_waits)
 
 static void ignore(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user, (void)events, (void)count;
 }
 
 static void ignore_loss(void *user, const char *cause, uint64_t count)
 {
-	(void)user, (void)cause, (void)count;
 }
 
 static void call_the_host(void)
@@ -256,7 +249,6 @@ static void fill_ring(void)
 
 static void unsubscribe_buffered(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)events, (void)count;
 	if (flag_get(&returned))
 		return;
 	flag_set(&leave, 1);
@@ -364,7 +356,6 @@ SCENARIO(unsubscribe_in_stream_while_callback_calls_host)
 
 static int unsubscribe_in_flush(struct probe *p)
 {
-	(void)p;
 	if (flag_get(&inside))
 		unsubscribe_buffered(NULL, NULL, 0);
 	return 0;
@@ -389,7 +380,6 @@ static void unsubscribe_other(void)
 
 static void unsubscribe_inline(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user, (void)events, (void)count;
 	if (flag_get(&in_batch))
 		return;
 	flag_set(&in_batch, 1);
@@ -461,7 +451,6 @@ static uint64_t *live; /* what a callback may use until it is unsubscribed */
 
 static void use_live(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)events, (void)count;
 	CHECK(__atomic_load_n((uint64_t *)user, __ATOMIC_RELAXED) == 0x600d);
 }
 
@@ -533,7 +522,6 @@ static int publish_much(struct probe *p, const struct rtl_stream_info *info)
 {
 	int i;
 
-	(void)p;
 	for (i = 0; !strcmp(info->name, "t.second") && i < 5000; i++)
 		publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100);
 	return 0;
@@ -617,7 +605,6 @@ static void ask(struct probe *p, const struct rtl_event *const *events, size_t c
 	const struct rtl_process *process = events[0]->process;
 	const struct rtl_tracepoint *first, *second;
 
-	(void)count;
 	CHECK(!strcmp(p->host->string(p->host, process, string_id), "a string"));
 	CHECK(!p->host->string(p->host, process, string_id + 1));
 	CHECK(!p->host->string(p->host, process, 0));
@@ -674,7 +661,6 @@ static void look_up_often(void *user, const struct rtl_event *const *events, siz
 	const struct rtl_host *api = user;
 	int n = (int)(event_item(events[0])->sequence % 2);
 
-	(void)count;
 	check_tracepoint(api->tracepoint(api, events[0]->process, uids[n]), n);
 }
 
@@ -716,7 +702,6 @@ static void read_diagnostic(struct probe *p, const struct rtl_event *const *even
 {
 	size_t i;
 
-	(void)p;
 	for (i = 0; i < count; i++) {
 		const uint8_t *payload = events[i]->payload;
 		const struct rtl_text *texts = (const void *)(payload + 8);

@@ -60,7 +60,6 @@ SCENARIO(unique_ids_many)
 
 static void *own_tid(void *user)
 {
-	(void)user;
 	CHECK(rtl_thread_id() == (uint32_t)gettid());
 	CHECK(rtl_thread_id() == (uint32_t)gettid());
 	return NULL;

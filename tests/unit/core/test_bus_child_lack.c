@@ -154,7 +154,6 @@ static void look_up_any(struct probe *p, const struct rtl_event *const *events, 
 
 	if (!rtl_tracepoint_register(&desc, &uid))
 		(void)p->host->tracepoint(p->host, events[0]->process, uid);
-	(void)count;
 }
 
 SCENARIO(failing_allocation)

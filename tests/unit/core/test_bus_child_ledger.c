@@ -8,7 +8,6 @@ static const struct rtl_stream_info *main_info;
 /* Notes t.main; nobody subscribes. */
 static int note_main(struct probe *p, const struct rtl_stream_info *info)
 {
-	(void)p;
 	if (!strcmp(info->name, "t.main"))
 		main_info = info;
 	return 1;

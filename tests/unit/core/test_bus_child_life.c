@@ -129,7 +129,6 @@ static const struct rtl_stream_info *told;
 
 static int remember(struct probe *p, const struct rtl_stream_info *info)
 {
-	(void)p;
 	if (!strcmp(info->name, "t.main"))
 		told = info;
 	return 0;
@@ -157,7 +156,6 @@ static int check_ledger_is_final(struct probe *p)
 /* An inline callback after finish would find a destroyed instance. */
 static void not_after_finish(struct probe *p, const struct rtl_event *event)
 {
-	(void)p, (void)event;
 	CHECK(!__atomic_load_n(&finished, __ATOMIC_SEQ_CST));
 }
 
@@ -176,7 +174,6 @@ SCENARIO(exit_while_publishing)
 
 static void publish_again(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	publish_item(stream, RTL_TASK_END, 0, 0, 0);
 }
 
@@ -209,7 +206,6 @@ SCENARIO(exit_from_thread)
 
 static void *end_last(void *user)
 {
-	(void)user;
 	flag_wait(&publishing, 1);
 	while (thread_state((uint32_t)getpid()) != 'Z')
 		sched_yield();
@@ -229,7 +225,6 @@ SCENARIO(main_ends_first)
 
 static void exit_in_inline(struct probe *p, const struct rtl_event *event)
 {
-	(void)p, (void)event;
 	exit(0);
 }
 
@@ -245,7 +240,6 @@ SCENARIO(exit_in_inline_callback)
 
 static void exit_in_buffered(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	exit(0);
 }
 
@@ -305,7 +299,6 @@ SCENARIO(quick_ends_told)
 
 static void stand_still(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	for (;;)
 		pause();
 }
@@ -325,7 +318,6 @@ static int consumer_priority = -100;
 
 static void note_priority(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	consumer_priority = getpriority(PRIO_PROCESS, rtl_thread_id());
 }
 
@@ -334,7 +326,6 @@ static int own_priority;
 /* The exit waits for what is left: so that has the priority of who exits. */
 static int check_own_priority(struct probe *p)
 {
-	(void)p;
 	CHECK(getpriority(PRIO_PROCESS, rtl_thread_id()) == own_priority);
 	return 0;
 }
@@ -523,7 +514,6 @@ static uint32_t in_batch, forking;
 /* As a library of the subscriber's (SQLite, ...) would: with a lock that all instances share. */
 static void hold_lock(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	CHECK(!pthread_mutex_lock(&plugins_lock));
 	flag_set(&in_batch, 1);
 	while (!flag_get(&forking) || thread_state((uint32_t)getpid()) != 'S')
@@ -533,7 +523,6 @@ static void hold_lock(struct probe *p, const struct rtl_event *const *events, si
 
 static int take_lock(struct probe *p)
 {
-	(void)p;
 	CHECK(!pthread_mutex_lock(&plugins_lock));
 	CHECK(!pthread_mutex_unlock(&plugins_lock));
 	return 0;
@@ -565,7 +554,6 @@ static pid_t forked = -1;
 
 static void fork_inline(struct probe *p, const struct rtl_event *event)
 {
-	(void)p, (void)event;
 	if (forked < 0)
 		forked = fork();
 }
@@ -592,7 +580,6 @@ SCENARIO(fork_in_inline_callback)
 
 static void fork_buffered(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	if (forked >= 0)
 		return;
 	forked = fork();

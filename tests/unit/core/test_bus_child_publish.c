@@ -24,14 +24,12 @@ static void copy_event(const struct rtl_event *event)
 
 static void copy_buffered(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p;
 	CHECK(count == 1);
 	copy_event(events[0]);
 }
 
 static void copy_inlined(struct probe *p, const struct rtl_event *event)
 {
-	(void)p;
 	copy_event(event);
 }
 
@@ -99,7 +97,6 @@ static const struct rtl_stream_info *told;
 
 static void ignore(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user, (void)events, (void)count;
 }
 
 static int remember_stream(struct probe *p, const struct rtl_stream_info *info)
@@ -289,7 +286,6 @@ static void take_long(struct probe *p, const struct rtl_event *const *events, si
 
 static int note_flush(struct probe *p)
 {
-	(void)p;
 	batches = 0;
 	return 0;
 }
@@ -319,7 +315,6 @@ static void count_all(struct probe *p, const struct rtl_event *const *events, si
 {
 	size_t i;
 
-	(void)p;
 	for (i = 0; i < count; i++) {
 		CHECK(events[i]->type_info);
 		CHECK(events[i]->payload_size >= events[i]->type_info->payload_size);
@@ -511,7 +506,6 @@ static void *publish_until_stopped(void *user)
 {
 	uint64_t i;
 
-	(void)user;
 	for (i = 0; !flag_get(&stop); i++)
 		publish_item(ordered, RTL_TASK_BEGIN, 1, i, 0);
 	return NULL;
@@ -539,13 +533,11 @@ static int flush_result = 1;
 
 static void flush_inside(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	(void)p, (void)events, (void)count;
 	flush_result = rtl_flush(1000);
 }
 
 static void flush_inside_inline(struct probe *p, const struct rtl_event *event)
 {
-	(void)p, (void)event;
 	flush_result = rtl_flush(1000);
 }
 

@@ -34,7 +34,6 @@ static void on_step(int signo, siginfo_t *info, void *context)
 {
 	ucontext_t *cpu = context;
 
-	(void)signo, (void)info;
 	if (step++ < step_at)
 		return;
 	interruption();
@@ -151,7 +150,6 @@ SCENARIO(step_publish_large)
 /* Each is as it was published, whatever the handler's left behind. */
 static void see_inline(struct probe *p, const struct rtl_event *event)
 {
-	(void)p;
 	CHECK(event_item(event)->thread < 2 && item_is_whole(event));
 	seen[event_item(event)->thread]++;
 }
@@ -330,7 +328,6 @@ static void on_tick(int signo)
 {
 	int err = errno;
 
-	(void)signo;
 	__atomic_fetch_add(&ticks, 1, __ATOMIC_RELAXED);
 	if (gettid() == getpid()) {
 		publish_handler();
@@ -408,7 +405,6 @@ static uint32_t finishing, main_tid;
 
 static int wait_until_main_waits(struct probe *p)
 {
-	(void)p;
 	flag_set(&finishing, 1);
 	while (thread_state(main_tid) != 'S')
 		sched_yield();
@@ -511,7 +507,6 @@ static int write_in_create(struct probe *p)
 
 static int write_in_stream(struct probe *p, const struct rtl_stream_info *info)
 {
-	(void)info;
 	write_too_much(p);
 	return 0;
 }

@@ -16,7 +16,6 @@ static bool forced; /* the constructor waits until the other thread waits for th
 
 static int note(struct probe *p, const struct rtl_stream_info *info)
 {
-	(void)p;
 	told += !strcmp(info->name, "t.loaded");
 	return 0;
 }
@@ -99,7 +98,6 @@ __attribute__((visibility("default"))) char *secure_getenv(const char *name)
 
 static int stop_in_create(struct probe *p)
 {
-	(void)p;
 	if (!strcmp(getenv("BUS_STOP"), "create"))
 		stop_here();
 	return 0;

@@ -112,7 +112,6 @@ static void *end_with_data(void *user)
 {
 	uint64_t *left = malloc(sizeof(*left));
 
-	(void)user;
 	CHECK(left);
 	*left = 3;
 	CHECK(publish_item(ordered, RTL_TASK_END, 0, 4, 0));

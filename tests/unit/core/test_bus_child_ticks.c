@@ -74,7 +74,6 @@ static void *convert(void *unused)
 	const uint64_t end = rtl_clock_ns() + 1000000000u;
 	uint64_t ticks, ns = 0, i;
 
-	(void)unused;
 	for (i = 0; ns < end; i++) {
 		pthread_mutex_lock(&lock);
 		ticks = rtl_ticks();
@@ -97,7 +96,6 @@ static void *convert_same(void *unused)
 	const uint64_t end = rtl_clock_ns() + 1000000000u;
 	uint64_t ticks, ns;
 
-	(void)unused;
 	do {
 		ticks = rtl_ticks();
 		ns = rtl_ticks_to_ns(ticks);
@@ -123,7 +121,6 @@ static volatile sig_atomic_t handled;
 
 static void on_alarm(int number)
 {
-	(void)number;
 	check_now();
 	handled++;
 }
@@ -142,7 +139,6 @@ SCENARIO(ticks_in_signal_handlers)
 
 static void *convert_for_ever(void *unused)
 {
-	(void)unused;
 	for (;;)
 		(void)rtl_ticks_to_ns(rtl_ticks());
 	return NULL;

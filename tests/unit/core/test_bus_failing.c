@@ -28,7 +28,6 @@ static int find(struct dl_phdr_info *info, size_t size, void *user)
 {
 	int i;
 
-	(void)size, (void)user;
 	if (!strstr(info->dlpi_name, "librtl.so"))
 		return 0;
 	for (i = 0; i < info->dlpi_phnum; i++)

@@ -16,7 +16,6 @@ static void add(uint64_t ticks, uint64_t ns)
 
 static int empty(void **state)
 {
-	(void)state;
 	memset(&line, 0, sizeof(line));
 	clock_kind = CLOCK_KIND_TSC;
 	return 0;

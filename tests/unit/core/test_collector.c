@@ -31,8 +31,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 {
 	void (*call)(void) = while_delivered;
 
-	(void)user;
-	(void)events;
 	if (!own.events && at_first_events)
 		at_first_events();
 	own.events += count;
@@ -45,7 +43,6 @@ static char base[64];
 
 static int setup(void **state)
 {
-	(void)state;
 	own_reset(info.name, on_events);
 	strcpy(base, "/tmp/test_collector-XXXXXX");
 	return mkdtemp(base) ? 0 : -1;
@@ -54,7 +51,6 @@ static int setup(void **state)
 /* Fails if something was left there. */
 static int teardown(void **state)
 {
-	(void)state;
 	return rmdir(base);
 }
 
@@ -403,7 +399,6 @@ TEST(test_collector__stopped_while_it_starts__stays_so)
 
 static void on_alarm(int number)
 {
-	(void)number;
 }
 
 TEST(test_collector__woken__next_sleep_ends_at_once)

@@ -42,7 +42,6 @@ static bool disorder, gap;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		const struct tick *tick = events[i]->payload;
 		uint64_t *before = tick->number > FORKED ? &last_forked : &last;
@@ -71,20 +70,17 @@ static int setup_in(const char *folder)
 
 static int setup(void **state)
 {
-	(void)state;
 	return setup_in("/tmp");
 }
 
 static int setup_in_memory(void **state)
 {
-	(void)state;
 	return setup_in("/dev/shm");
 }
 
 /* Fails if something was left there. */
 static int teardown(void **state)
 {
-	(void)state;
 	return rmdir(base);
 }
 

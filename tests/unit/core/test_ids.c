@@ -45,23 +45,19 @@ void bus_note_begin(void)
 
 void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)
 {
-	(void)spool, (void)id, (void)text, (void)length;
 }
 
 void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint)
 {
-	(void)spool, (void)tracepoint;
 }
 
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
 		       uint32_t kind)
 {
-	(void)spool, (void)uid, (void)key, (void)value, (void)kind;
 }
 
 static int use_real_hash(void **state)
 {
-	(void)state;
 	hash_values = 0;
 	return 0;
 }

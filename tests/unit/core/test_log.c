@@ -14,7 +14,6 @@ static int setup(void **state)
 {
 	char value[64];
 
-	(void)state;
 	close(mkstemp(path));
 	snprintf(value, sizeof(value), "debug:%s", path);
 	setenv("RTL_LOG", value, 1);
@@ -24,7 +23,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 

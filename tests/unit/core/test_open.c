@@ -52,7 +52,6 @@ static struct {
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		const struct payload *payload = events[i]->payload;
 
@@ -163,7 +162,6 @@ static void close_on_another_thread_and_die(void)
 
 static void *open_and_stay(void *unused)
 {
-	(void)unused;
 	told->tid = rtl_thread_id();
 	begin(1);
 	__atomic_store_n(&told->ready, 1, __ATOMIC_RELEASE);
@@ -185,7 +183,6 @@ static void exit_while_another_thread_is_inside(void)
 
 static void *open_and_leave(void *unused)
 {
-	(void)unused;
 	begin(1);
 	return NULL;
 }
@@ -241,7 +238,6 @@ static char base[64], recording[80];
 
 static int setup(void **state)
 {
-	(void)state;
 	reset();
 	memset(told, 0, sizeof(*told));
 	strcpy(base, "/tmp/test_open-XXXXXX");
@@ -255,7 +251,6 @@ static int teardown(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", base);
 	return system(command);
 }
@@ -452,7 +447,6 @@ TEST(test_open__killed_anywhere__each_once)
 
 static int share_memory(void **state)
 {
-	(void)state;
 	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return told == MAP_FAILED;
 }

@@ -47,7 +47,6 @@ static void open_bad(const char *spec, int error, const char *part)
 
 static int setup(void **state)
 {
-	(void)state;
 	return setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
 }
 

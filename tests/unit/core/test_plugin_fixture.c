@@ -58,7 +58,6 @@ static const struct rtl_setting_info settings[] = {
 static int create(const struct rtl_host *host, const struct rtl_setting *given, size_t count,
 		  void **instance)
 {
-	(void)host, (void)given, (void)count;
 	*instance = NULL;
 #		ifdef FIXTURE_DEPENDENCY
 	return gone();
@@ -70,7 +69,6 @@ static int create(const struct rtl_host *host, const struct rtl_setting *given, 
 
 static int finish(void *instance)
 {
-	(void)instance;
 	return 0;
 }
 

@@ -115,7 +115,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 {
 	size_t i;
 
-	(void)user;
 	for (i = 0; i < count; i++) {
 		const struct payload *p = events[i]->payload;
 
@@ -176,7 +175,6 @@ static int record(const struct scratch *s, struct rtl_collector *collector, enum
 	int status;
 	pid_t pid = fork();
 
-	(void)s;
 	assert_true(pid >= 0);
 	if (!pid)
 		program(rtl_collector_folder(collector), how);

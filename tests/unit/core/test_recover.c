@@ -31,7 +31,6 @@ static uint64_t last_position;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(events[i]->ring, 0);
 		assert_true(i + own.events == 0 || events[i]->position > last_position);
@@ -44,7 +43,6 @@ static char base[64], spool[512];
 
 static int setup(void **state)
 {
-	(void)state;
 	own_reset(info.name, on_events);
 	strcpy(base, "/tmp/test_recover-XXXXXX");
 	return mkdtemp(base) ? 0 : -1;
@@ -53,7 +51,6 @@ static int setup(void **state)
 /* Fails if something was left there. */
 static int teardown(void **state)
 {
-	(void)state;
 	return rmdir(base);
 }
 

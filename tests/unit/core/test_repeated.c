@@ -93,7 +93,6 @@ static struct rtl_ledger ledgers[2];
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *e = events[i];
 		const struct call *call = e->payload;
@@ -113,7 +112,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 static int create(const struct rtl_host *h, const struct rtl_setting *settings, size_t count,
 		  void **instance)
 {
-	(void)settings, (void)count;
 	host = h;
 	*instance = NULL;
 	return 0;
@@ -121,7 +119,6 @@ static int create(const struct rtl_host *h, const struct rtl_setting *settings, 
 
 static int on_stream(void *instance, const struct rtl_stream_info *s)
 {
-	(void)instance;
 	if (strncmp(s->name, "t.calls", 7) != 0)
 		return 0;
 	known[!strcmp(s->name, "t.calls.debug")] = s;
@@ -130,7 +127,6 @@ static int on_stream(void *instance, const struct rtl_stream_info *s)
 
 static int finish(void *instance)
 {
-	(void)instance;
 	for (int i = 0; i < 2; i++) {
 		ledgers[i].struct_size = sizeof ledgers[i];
 		assert_int_equal(host->ledger(host, NULL, known[i], &ledgers[i]), 0);
@@ -155,7 +151,6 @@ static char base[64], recording[80];
 
 static int setup(void **state)
 {
-	(void)state;
 	strcpy(base, "/tmp/rtl-test-repeated-XXXXXX");
 	assert_non_null(mkdtemp(base));
 	snprintf(recording, sizeof recording, "%s/recording", base);
@@ -168,7 +163,6 @@ static int teardown(void **state)
 {
 	char command[128];
 
-	(void)state;
 	snprintf(command, sizeof command, "rm -rf %s", base);
 	return system(command);
 }

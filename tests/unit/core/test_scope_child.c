@@ -137,7 +137,6 @@ static pthread_key_t late_key;
 
 static void late(void *user)
 {
-	(void)user;
 	own_scopes(NULL); /* whichever destructor came first */
 }
 
@@ -212,7 +211,6 @@ static void on_signal(int number)
 	int had, err = errno;
 	uint32_t depth;
 
-	(void)number;
 	look();
 	had = rtl_scope_current(&before);
 	depth = rtl_scope_push(uid, uid + 1, uid + 2);

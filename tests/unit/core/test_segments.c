@@ -102,7 +102,6 @@ static void store(void *user, const struct rtl_process *process, uint32_t ring, 
 {
 	struct probe *p = user;
 
-	(void)process;
 	assert_true(ring < RINGS_MAX);
 	seen[index_of(p)].stored[ring] = position;
 }

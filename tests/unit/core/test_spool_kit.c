@@ -29,7 +29,6 @@ int kit_setup(void **state)
 		.events = 400, .threads = 3, .filler = 20, .ring_bytes = "96K"};
 	const char *tmp = getenv("TMPDIR");
 
-	(void)state;
 	snprintf(kit_base, sizeof(kit_base), "%s/rtl-test-XXXXXX", tmp && *tmp ? tmp : P_tmpdir);
 	if (!mkdtemp(kit_base))
 		return -1;
@@ -38,13 +37,11 @@ int kit_setup(void **state)
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-	(void)st, (void)type, (void)ftw;
 	return remove(path);
 }
 
 int kit_teardown(void **state)
 {
-	(void)state;
 	kit_remove(kit_base);
 	return 0;
 }

@@ -3,8 +3,7 @@
  * For tests of damaged spools: real ones are made, copied, damaged and replayed, each in a process
  * of its own, with the subscriber that reads all there is (tests/fuzz/read_all_sub.c).
  */
-#ifndef RTL_TESTS_SPOOL_KIT_H
-#define RTL_TESTS_SPOOL_KIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ void kit_child(void);
 void kit_outcome(struct outcome *outcome);
 /* Collects what is in a folder; RTL_RECORD_RECOVER: to kit_base/recorded. */
 void kit_run(const char *folder, enum rtl_collector_kind kind, struct outcome *outcome);
-
-#endif

@@ -272,7 +272,6 @@ static void collect_lie(const void *arg)
 	char byte;
 	pid_t pid;
 
-	(void)arg;
 	if (pipe(go) || pipe(done))
 		_exit(2);
 	pid = fork();
@@ -404,7 +403,6 @@ static void collect_scribbled(const void *arg)
 	pthread_t thread;
 	pid_t pid = fork();
 
-	(void)arg;
 	if (!pid) {
 		kit_child();
 		be_scribbled(rtl_collector_folder(collector));

@@ -442,7 +442,6 @@ TEST(test_errors__all__have_name_and_text)
 
 static int without_subscribers(void **state)
 {
-	(void)state;
 	return unsetenv("RTL_SUBSCRIBERS") | unsetenv("RTL_COLLECTOR");
 }
 

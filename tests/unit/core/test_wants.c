@@ -33,7 +33,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 {
 	const struct rtl_tracepoint *tp;
 
-	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		tp = host->tracepoint(host, events[i]->process, events[i]->uid);
 		for (uint32_t k = 0; tp && k < tp->metadata_count; k++)
@@ -48,8 +47,6 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 static int on_create(const struct rtl_host *h, const struct rtl_setting *settings, size_t count,
 		     void **instance)
 {
-	(void)settings;
-	(void)count;
 	host = h;
 	*instance = &host;
 	return 0;
@@ -59,7 +56,6 @@ static int on_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	char byte = 0;
 
-	(void)instance;
 	if (strcmp(stream->name, info.name) != 0)
 		return 0;
 	assert_int_equal(
@@ -155,7 +151,6 @@ static int spins, seen_off, stop;
 
 static void *look(void *user)
 {
-	(void)user;
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		if (!rtl_enabled(stream, RTL_SIGNAL))
 			__atomic_store_n(&seen_off, 1, __ATOMIC_RELAXED);

@@ -47,14 +47,12 @@ static struct rtl_values_info *info; /* what the host says */
 static const char *string(const struct rtl_host *host, const struct rtl_process *process,
 			  uint64_t id)
 {
-	(void)host, (void)process;
 	return id == 4 ? "text of 4" : NULL;
 }
 
 static const struct rtl_values_info *values(const struct rtl_host *host,
 					    const struct rtl_process *process, uint64_t uid)
 {
-	(void)host, (void)process;
 	return uid == 99 ? info : NULL;
 }
 
@@ -225,7 +223,6 @@ static const char *name(const struct rtl_host *of, const struct rtl_process *pro
 {
 	static const char *const texts[] = {"zero", "one", "two", "three"};
 
-	(void)of, (void)process;
 	return id < 4 ? texts[id] : NULL;
 }
 
@@ -329,13 +326,11 @@ TEST(test_values_parse__nonsense__refused)
 
 static int parse(void **state)
 {
-	(void)state;
 	return !(info = values_parse(description));
 }
 
 static int free_info(void **state)
 {
-	(void)state;
 	free(info);
 	return 0;
 }

@@ -45,7 +45,6 @@ static void check_times(struct probe *p, const struct rtl_event *const *events, 
 	uint64_t now = now_ns(CLOCK_BOOTTIME);
 	size_t i;
 
-	(void)p;
 	for (i = 0; i < count; i++)
 		CHECK(events[i]->time_ns <= now + 1000000 &&
 		      events[i]->time_ns + 100000000000u > now);

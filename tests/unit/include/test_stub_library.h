@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the two libraries with a stub offer to test_stub_child: test_stub_library.c. */
-#ifndef RTL_TESTS_STUB_LIBRARY_H
-#define RTL_TESTS_STUB_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,4 @@ bool stub_second_found(void) __attribute__((visibility("hidden")));
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -269,7 +269,6 @@ static int api_ledger(const struct rtl_host *host, const struct rtl_process *pro
 	struct stream *s = find_stream(fake_of(host), stream);
 	uint32_t size = ledger->struct_size;
 
-	(void)process;
 	if (!s)
 		return RTL_ENOENT;
 	memcpy(ledger, &s->ledger, size < sizeof(*ledger) ? size : sizeof(*ledger));
@@ -283,7 +282,6 @@ static void api_losses(const struct rtl_host *host, const struct rtl_process *pr
 {
 	struct stream *s = find_stream(fake_of(host), stream);
 
-	(void)process;
 	for (struct note *l = s ? s->losses : NULL; l; l = l->next)
 		fn(user, l->key, l->number);
 }
@@ -356,7 +354,6 @@ static int api_resume(const struct rtl_host *host, const struct rtl_process *pro
 static int api_calibration(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration)
 {
-	(void)host;
 	if (!process || calibration->struct_size < sizeof(*calibration))
 		return RTL_EINVAL;
 	*calibration = (struct rtl_calibration){
@@ -374,7 +371,6 @@ static int api_calibration(const struct rtl_host *host, const struct rtl_process
 static int api_waits(const struct rtl_host *host, const struct rtl_process *process,
 		     struct rtl_waits *waits)
 {
-	(void)host, (void)process, (void)waits;
 	return RTL_ENOENT;
 }
 
@@ -391,7 +387,6 @@ static void api_left_out(const struct rtl_host *host, const struct rtl_process *
 			 const struct rtl_stream_info *stream,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
 {
-	(void)host, (void)process, (void)stream, (void)fn, (void)user;
 }
 
 static const struct rtl_host functions = {
@@ -514,7 +509,6 @@ static void match_text(const void *node, VISIT visit, int depth)
 {
 	const struct text *t = *(struct text *const *)node;
 
-	(void)depth;
 	if ((visit == preorder || visit == leaf) && strcmp(t->text, wanted_text) == 0)
 		found_id = t->key.id;
 }

@@ -15,8 +15,7 @@
  *
  * One thread. Running out of memory aborts: this is for tests.
  */
-#ifndef FAKE_HOST_H
-#define FAKE_HOST_H
+#pragma once
 
 #include <rtl/events.h>
 #include <rtl/subscriber.h>
@@ -111,5 +110,3 @@ const struct rtl_stream_info *fake_counter_stream(void);
 struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 			    const struct rtl_process *process, const void *payload,
 			    uint32_t payload_size);
-
-#endif

@@ -24,7 +24,6 @@ static int own_create(const struct rtl_host *host, const struct rtl_setting *set
 
 static int own_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	(void)instance;
 	if (strcmp(stream->name, own.wanted) != 0)
 		return 0;
 	own.stream = stream;
@@ -34,23 +33,18 @@ static int own_stream(void *instance, const struct rtl_stream_info *stream)
 
 static int own_begin(void *instance, const struct rtl_process *process)
 {
-	(void)instance;
-	(void)process;
 	own.begun++;
 	return 0;
 }
 
 static int own_end(void *instance, const struct rtl_process *process)
 {
-	(void)instance;
-	(void)process;
 	own.ended++;
 	return 0;
 }
 
 static int own_flush(void *instance)
 {
-	(void)instance;
 	if (own.keeps && own.host->keep(own.host, !own.yields) == 0)
 		own.kept++;
 	return own.flush_result;
@@ -58,7 +52,6 @@ static int own_flush(void *instance)
 
 static void on_loss(void *user, const char *cause, uint64_t count)
 {
-	(void)user;
 	own.losses += count;
 	own.causes++;
 	snprintf(own.cause, sizeof(own.cause), "%s", cause);
@@ -66,7 +59,6 @@ static void on_loss(void *user, const char *cause, uint64_t count)
 
 static int own_at_finish(void *instance)
 {
-	(void)instance;
 	own.finished++;
 	own.ledger.struct_size = sizeof(own.ledger);
 	if (!own.stream || own.finish_result)
@@ -77,7 +69,6 @@ static int own_at_finish(void *instance)
 
 static void own_destroy(void *instance)
 {
-	(void)instance;
 	own.destroyed++;
 }
 

@@ -3,8 +3,7 @@
  * own_sub.h: a collector in the test itself (rtl/collector.h), with a subscriber of the test's own
  * that takes one stream. One test at a time; own_reset begins one.
  */
-#ifndef OWN_SUB_H
-#define OWN_SUB_H
+#pragma once
 
 #include <rtl/collector.h>
 #include <rtl/subscriber.h>
@@ -40,5 +39,3 @@ struct rtl_collector *own_collector(uint32_t kind, const char *folder, const cha
 
 /* Finishes and destroys it; no process may be left. Returns whether all could be stored. */
 bool own_finish(struct rtl_collector *collector);
-
-#endif

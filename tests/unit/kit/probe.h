@@ -5,8 +5,7 @@
  * `probe_hooks`, if the program exports one, so that a test can look and interfere at every point
  * of an instance's life.
  */
-#ifndef RTL_TESTS_PROBE_H
-#define RTL_TESTS_PROBE_H
+#pragma once
 
 #include <rtl/publish.h>
 #include <rtl/subscriber.h>
@@ -42,5 +41,3 @@ struct probe_hooks {
 };
 
 extern const struct probe_hooks *probe_hooks;
-
-#endif

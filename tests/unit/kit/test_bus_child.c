@@ -127,7 +127,6 @@ void count_arrived(struct probe *probe, const struct rtl_event *const *events, s
 {
 	size_t i;
 
-	(void)probe;
 	for (i = 0; i < count; i++) {
 		const struct item *item = event_item(events[i]);
 

@@ -4,8 +4,7 @@
  * as the bus starts once in a process. A scenario returns normally when all went well; CHECK ends
  * the process with a line that says what did not.
  */
-#ifndef RTL_TESTS_BUS_CHILD_H
-#define RTL_TESTS_BUS_CHILD_H
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -133,5 +132,3 @@ void flag_wait(const uint32_t *flag, uint32_t value);
 	} while (0)
 /* Status of a scenario that cannot run here. */
 #define SKIPPED 77
-
-#endif

@@ -179,7 +179,6 @@ int lines_with(const char *text, const char *part)
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
-	(void)st, (void)kind, (void)ftw;
 	return remove(path) && errno != ENOENT;
 }
 

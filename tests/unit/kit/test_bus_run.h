@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs scenarios of test_bus_child for cmocka tests, each with a folder of its own. */
-#ifndef RTL_TESTS_BUS_RUN_H
-#define RTL_TESTS_BUS_RUN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ void run_clean(struct run *run);
 		assert_int_equal(run_spools_left(&r), 0);                                          \
 		run_clean(&r);                                                                     \
 	}
-
-#endif

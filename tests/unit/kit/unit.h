@@ -3,8 +3,7 @@
  * cmocka, with tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
  * and RUN_TESTS at its end. An argument of the program chooses tests by their names.
  */
-#ifndef RTL_TESTS_UNIT_H
-#define RTL_TESTS_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,5 +52,3 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 		}                                                                                  \
 		return cmocka_run_group_tests(unit_tests, group_setup_, group_teardown_);          \
 	}
-
-#endif

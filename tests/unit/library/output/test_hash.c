@@ -53,7 +53,6 @@ static void test_hash__random_changes__as_a_list(void **state)
 	size_t count = 0;
 	unsigned random = 7;
 
-	(void)state;
 	for (int round = 0; round < 100000; round++) {
 		const unsigned i = (unsigned)rand_r(&random) % KEYS;
 		struct entry *found = find(&table, key_of(i));

@@ -216,7 +216,6 @@ TEST(test_any__no_file__is_an_error)
 
 static int setup(void **state)
 {
-	(void)state;
 	strcpy(path, "/tmp/test_timeline_file.XXXXXX");
 	close(mkstemp(path));
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -226,7 +225,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	unlink(path);
 	return 0;
 }

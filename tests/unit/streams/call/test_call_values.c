@@ -13,9 +13,6 @@
 
 int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
 {
-	(void)uid;
-	(void)key;
-	(void)value;
 	return 0;
 }
 

@@ -109,7 +109,6 @@ TEST(test_callers__nobodys_work__ends_once)
 
 static int init(void **state)
 {
-	(void)state;
 	return callers_init(COUNT);
 }
 

@@ -29,8 +29,6 @@ void rtl_log(enum rtl_level level, const char *component, const char *format, ..
 {
 	va_list arguments;
 
-	(void)level;
-	(void)component;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
@@ -43,7 +41,6 @@ static int setup(void **state)
 		"RTL_MODE",        "RTL_MODE_FALLBACK", "RTL_STRICT",          "RTL_HSA_SLOTS",
 		"RTL_HSA_WAIT_MS", "RTL_HSA_EXIT_MS",   "RTL_EXIT_TIMEOUT_MS", "RTL_BUFFER_POLICY"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);
 	lines = 0;

@@ -63,7 +63,6 @@ static hsa_status_t runtime_copies(const void *ops, uint32_t count, uint32_t dep
 
 static int setup_batch(void **state)
 {
-	(void)state;
 	interceptor.copies = stream;
 	interceptor.config.mode = CONFIG_STANDARD;
 	interceptor.hsa.async_batch_copy = runtime_copies;

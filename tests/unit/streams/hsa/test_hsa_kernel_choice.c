@@ -16,8 +16,6 @@ void rtl_log(enum rtl_level level, const char *component, const char *format, ..
 {
 	va_list arguments;
 
-	(void)level;
-	(void)component;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);

@@ -19,7 +19,6 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 
 int rtl_string_intern(const char *text, uint64_t *id)
 {
-	(void)text;
 	*id = UNKNOWN;
 	return 0;
 }
@@ -28,7 +27,6 @@ static bool first;
 
 static int setup(void **state)
 {
-	(void)state;
 	return kernel_table_init();
 }
 
@@ -88,7 +86,6 @@ static _Atomic int stop;
 
 static void *reader(void *data)
 {
-	(void)data;
 	while (!stop)
 		assert_int_equal(kernel_table_find(0x77c0)->uid, 7700);
 	return NULL;

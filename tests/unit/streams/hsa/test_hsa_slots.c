@@ -24,8 +24,6 @@ static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumer_co
 {
 	amd_signal_t *memory;
 
-	(void)consumer_count;
-	(void)consumers;
 	assert_int_equal(attributes, HSA_AMD_SIGNAL_AMD_GPU_ONLY);
 	if (!signals_left)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -46,7 +44,6 @@ static hsa_status_t destroy_signal(hsa_signal_t signal)
 
 static int setup(void **state)
 {
-	(void)state;
 	interceptor.hsa.amd_signal_create = create_signal;
 	interceptor.hsa.signal_destroy = destroy_signal;
 	interceptor.config.slots = 100000;
@@ -56,7 +53,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return signals_alive;
 }
 

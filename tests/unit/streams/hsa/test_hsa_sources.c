@@ -78,7 +78,6 @@ static bool finished(struct slot *slot)
 
 static void publish(struct source *source, struct slot *slot)
 {
-	(void)source;
 	turn_out();
 	/* Another thread takes what this one would go on with. */
 	if (taken_meanwhile)
@@ -105,7 +104,6 @@ static const struct slot_kind silent = {
 
 static void settle(struct source *source)
 {
-	(void)source;
 	settled++;
 }
 
@@ -151,13 +149,11 @@ static int setup_kind(const struct source_kind *of)
 
 static int setup(void **state)
 {
-	(void)state;
 	return setup_kind(&kind);
 }
 
 static int teardown(void **state)
 {
-	(void)state;
 	turn_give_back(&mine);
 	if (!freed)
 		slots_fini(&source.pool);

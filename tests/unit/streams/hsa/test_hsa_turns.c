@@ -48,9 +48,6 @@ static struct queue queues[QUEUES];
 
 void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
 {
-	(void)level;
-	(void)who;
-	(void)format;
 }
 
 uint64_t rtl_clock_ns(void)
@@ -91,7 +88,6 @@ static atomic_bool idle; /* what queues have let by has ended */
 
 bool sample_line_is_idle(const struct turns_line *line)
 {
-	(void)line;
 	return idle;
 }
 
@@ -347,7 +343,6 @@ TEST(test_turns__something_runs_behind_a_turn__others_are_given_up)
 
 static int set_up(void **state)
 {
-	(void)state;
 	interceptor.hsa.signal_subtract = subtract;
 	return 0;
 }

@@ -16,7 +16,6 @@ static amd_signal_t signal_a;
 
 static int setup(void **state)
 {
-	(void)state;
 	memset(&signal_a, 0, sizeof(signal_a));
 	signal_a.value = 1;
 	return 0;
@@ -24,7 +23,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	(void)state;
 	return (int)signal_watch_entries();
 }
 

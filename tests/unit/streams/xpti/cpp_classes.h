@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What collectors of C++ see of a framework: its classes, and the map of an event's metadata. */
-#ifndef TESTS_XPTI_CPP_CLASSES_H
-#define TESTS_XPTI_CPP_CLASSES_H
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -86,5 +85,3 @@ inline uint32_t string_id(const std::string &text)
 }
 
 } // namespace cpp
-
-#endif

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "xpti/xpti.h"
 #include "unit.h"
+#include "xpti/xpti.h"
 
 static struct xpti_payload payload(const char *name, const char *file, uint32_t line,
 				   uint32_t column)
@@ -23,7 +23,6 @@ static struct xpti_payload payload(const char *name, const char *file, uint32_t 
 
 static int reset(void **state)
 {
-	(void)state;
 	xptiReset();
 	xptiForceSetTraceEnabled(false);
 	return 0;
@@ -306,7 +305,6 @@ static const void *last_user;
 static void callback(uint16_t type, struct xpti_event *parent, struct xpti_event *object,
 		     uint64_t instance, const void *user)
 {
-	(void)type, (void)parent, (void)object, (void)instance;
 	calls++;
 	last_user = user;
 }
@@ -314,7 +312,6 @@ static void callback(uint16_t type, struct xpti_event *parent, struct xpti_event
 static void other_callback(uint16_t type, struct xpti_event *parent, struct xpti_event *object,
 			   uint64_t instance, const void *user)
 {
-	(void)type, (void)parent, (void)object, (void)instance, (void)user;
 	other_calls++;
 }
 

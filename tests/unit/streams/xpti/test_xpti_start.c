@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "xpti/xpti.h"
 #include "unit.h"
+#include "xpti/xpti.h"
 
 extern int slow_plugin_loads;
 
@@ -31,7 +31,6 @@ static void in_child(const char *plugins, int (*run)(void))
 
 static void *enabled(void *unused)
 {
-	(void)unused;
 	return xptiTraceEnabled() ? &slow_plugin_loads : NULL;
 }
 

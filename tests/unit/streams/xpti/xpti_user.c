@@ -11,7 +11,6 @@ static int begun, saw;
 
 static void *ask(void *unused)
 {
-	(void)unused;
 	__atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
 	return xptiTraceEnabled() ? &saw : NULL;
 }

@@ -3,8 +3,7 @@
  * test_sqlite.h: what the tests of libsqlite_sub.so share: a folder for each test, a plugin that
  * runs in a fake host, and questions to the database that it leaves.
  */
-#ifndef TEST_SQLITE_H
-#define TEST_SQLITE_H
+#pragma once
 
 #include "fake_host.h"
 #include "unit.h"
@@ -54,5 +53,3 @@ bool file_exists(const char *path);
 /* A path in the test's folder, in a buffer that the next call but three overwrites. */
 const char *in_folder(const struct trace *t, const char *name);
 void write_file(const char *path, const char *content);
-
-#endif

@@ -94,30 +94,25 @@ static int on_events(const struct rtl_source_host *host, const struct rtl_event 
 static void on_ledger(const struct rtl_source_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, const struct rtl_ledger *ledger)
 {
-	(void)host, (void)process, (void)stream, (void)ledger;
 }
 
 static void on_loss(const struct rtl_source_host *host, const struct rtl_process *process,
 		    const struct rtl_stream_info *stream, const char *cause, uint64_t count)
 {
-	(void)host, (void)process, (void)stream, (void)cause, (void)count;
 }
 
 static void on_waits(const struct rtl_source_host *host, const struct rtl_process *process,
 		     const struct rtl_waits *waits)
 {
-	(void)host, (void)process, (void)waits;
 }
 
 static void on_calibration(const struct rtl_source_host *host, const struct rtl_process *process,
 			   const struct rtl_calibration *calibration)
 {
-	(void)host, (void)process, (void)calibration;
 }
 
 static void on_property(const struct rtl_source_host *host, const char *key, const char *value)
 {
-	(void)host, (void)key, (void)value;
 }
 
 static void on_report(const struct rtl_source_host *host, int level, const char *text)

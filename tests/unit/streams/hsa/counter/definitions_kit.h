@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Definitions of counters for tests, read as `rtl` and a program read them. */
-#ifndef TEST_DEFINITIONS_KIT_H
-#define TEST_DEFINITIONS_KIT_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -96,11 +95,8 @@ static const char sdk7[] = "rocprofiler-sdk:\n"
 /* Whatever is set up on this machine. */
 static int forget_environment(void **state)
 {
-	(void)state;
 	unsetenv("RTL_COUNTERS_DEFINITIONS");
 	unsetenv("ROCP_METRICS");
 	unsetenv("ROCPROFILER_METRICS_PATH");
 	return 0;
 }
-
-#endif
