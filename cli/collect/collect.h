@@ -109,6 +109,8 @@ int trace_summarize(const char *path, struct summary *summary);
 /** The same of a database that is open, with what only it knows: whether it is still written, the work of
  *  SYCL's command groups. */
 int database_summarize(struct database *database, struct summary *summary);
+/** That alone. */
+int database_summarize_more(struct database *database, struct summary *summary);
 
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
 int collect_check_output(const char *database);

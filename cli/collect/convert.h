@@ -56,9 +56,11 @@ int convert_run(const struct convert_job *job);
 int convert_timeline(const struct part *part, enum timeline_format format,
 		     const struct convert_job *job, uint64_t *slices);
 struct event_sink;
-/** Replays traces into a timeline that has been begun. */
+struct summary;
+/** Replays traces into a timeline that has been begun. `summary` (or NULL) is filled by the same events, as by
+ *  trace_summarize, before the timeline ends. */
 int convert_feed(const struct part *part, char *const *inputs, size_t count,
-		 struct event_sink *sink);
+		 struct event_sink *sink, struct summary *summary);
 /** rocprofv3's JSON. */
 int convert_rocprofv3(const struct part *part, bool compressed, const char *input,
 		      const struct convert_selection *selection);

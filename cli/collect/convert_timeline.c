@@ -11,6 +11,7 @@
 #include "collect.h"
 #include "database.h"
 #include "event_sink.h"
+#include "sink.h"
 
 struct convert {
 	struct event_sink sink; /* first: it asks whom it wants */
@@ -147,19 +148,26 @@ static int begin_output(struct convert *convert, const struct part *part,
 
 /* ---- as a subscriber ---- */
 
-static struct event_sink *fed; /* a subscriber of the command's own can be given nothing */
+/* A subscriber of the command's own can be given nothing. */
+static struct event_sink *fed;
+static struct summary *filled; /* beside it; NULL: none */
+static struct sink counting;
 
 static int begin_sink(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		      void **instance)
 {
 	fed->host = host;
+	if (filled)
+		sink_init(&counting, host, filled);
 	*instance = fed;
 	return 0;
 }
 
 static int take_stream(void *sink, const struct rtl_stream_info *info)
 {
-	return event_sink_stream(sink, info);
+	const int error = filled ? sink_add_stream(&counting, info) : 0;
+
+	return error ? error : event_sink_stream(sink, info);
 }
 
 static int take_process(void *sink, const struct rtl_process *process)
@@ -176,8 +184,10 @@ static int end_process(void *sink, const struct rtl_process *process)
 
 static int finish(void *sink)
 {
+	const int error = filled ? sink_finish(&counting) : 0;
+
 	event_sink_finish(sink);
-	return 0;
+	return error;
 }
 
 static const struct rtl_subscriber subscriber = {
@@ -194,13 +204,16 @@ static const struct rtl_subscriber subscriber = {
 };
 
 int convert_feed(const struct part *part, char *const *inputs, size_t count,
-		 struct event_sink *sink)
+		 struct event_sink *sink, struct summary *summary)
 {
 	int status;
 
 	fed = sink;
+	filled = summary;
 	collect_set_properties(NULL, NULL);
 	status = collect_feed(inputs, count, NULL, "", &subscriber);
+	sink_fini(&counting);
+	counting = (struct sink){0};
 	return timeline_error(&sink->timeline) ? part_failed(part, timeline_error(&sink->timeline))
 					       : status;
 }
@@ -209,7 +222,8 @@ static int replay(struct convert *convert, const struct part *part)
 {
 	const struct convert_selection *s = &convert->job->selection;
 	struct event_sink *sink = &convert->sink;
-	const int status = convert_feed(part, convert->job->inputs, convert->job->count, sink);
+	const int status =
+		convert_feed(part, convert->job->inputs, convert->job->count, sink, NULL);
 
 	if (!status && s->process && !sink->work.processes)
 		return cli_failed("--process %s: there is none with that pid or program; `rtl "

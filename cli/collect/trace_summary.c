@@ -69,19 +69,26 @@ static void add_group(void *summary, const char *const *row)
 		row[1] ? strtoull(row[1], NULL, 10) : 0);
 }
 
-int database_summarize(struct database *database, struct summary *summary)
+int database_summarize_more(struct database *database, struct summary *summary)
 {
 	char *writer = database_fact(database, "writer");
 
 	if (writer)
 		summary_set_unfinished(summary);
 	free(writer);
+	return database_has_table(database, "rtl_node_ops") > 0 &&
+			       database_query(database,
+					      "SELECT name, end_ns - begin_ns FROM rtl_node_ops"
+					      " WHERE end_ns >= begin_ns",
+					      add_group, summary)
+		       ? -1
+		       : 0;
+}
+
+int database_summarize(struct database *database, struct summary *summary)
+{
 	return trace_summarize(database->path, summary) ||
-			       (database_has_table(database, "rtl_node_ops") > 0 &&
-				database_query(database,
-					       "SELECT name, end_ns - begin_ns FROM rtl_node_ops"
-					       " WHERE end_ns >= begin_ns",
-					       add_group, summary))
+			       database_summarize_more(database, summary)
 		       ? -1
 		       : 0;
 }

@@ -42,7 +42,8 @@ struct request {
 struct page {
 	const char *path;          /* of the trace */
 	struct database *database; /* NULL: it is a recording */
-	FILE *file;                /* in memory */
+	struct summary *summary;
+	FILE *file; /* in memory */
 	char *text;
 	size_t size;
 	bool failed; /* after a line */
@@ -77,15 +78,12 @@ static void put_script(FILE *page, const char *id, FILE *file, char **json)
 static int put_summary(struct page *page)
 {
 	const struct summary_style style = {.title = page->path};
-	struct summary *summary = cli_need(summary_create());
 	char *json = NULL;
 	size_t size;
 	FILE *file = cli_need(open_memstream(&json, &size));
-	const int rc = page->database ? database_summarize(page->database, summary)
-				      : trace_summarize(page->path, summary);
+	const int rc = page->database ? database_summarize_more(page->database, page->summary) : 0;
 
-	summary_print_json(summary, file, &style);
-	summary_destroy(summary);
+	summary_print_json(page->summary, file, &style);
 	put_script(page->file, "rtl-summary", file, &json);
 	return rc;
 }
@@ -105,8 +103,6 @@ static int put_facts(struct json *json, const struct page *page, const struct re
 	json_text(json, "file", cli_base_name(page->path));
 	json_number(json, "base_ns", report->base_ns);
 	json_number(json, "end_ns", report->end_ns);
-	json_number(json, "left_out", report->left_out);
-	json_number(json, "shortest_ns", report->shortest_ns);
 	json_array(json, "processes");
 	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
 		json_object(json, NULL);
@@ -141,6 +137,7 @@ static void put_tracks(struct json *json, const struct report *report)
 			    is_gpu ? (uint64_t)track->gpu : track->pid);
 		json_number(json, is_gpu ? "queue" : "tid", track->number);
 		json_number(json, "count", track->count);
+		json_number(json, "left_out", track->left_out);
 		json_end(json);
 	}
 	json_end(json);
@@ -204,12 +201,12 @@ static void put_events(FILE *page, const struct report *report)
 	free(compressed);
 }
 
-/* What stands behind the summary. */
+/* What stands behind the mark. */
 static char *end_page(struct report *report, size_t *size)
 {
 	struct page *page = report->user;
 
-	page->failed = put_trace(page, report);
+	page->failed = put_summary(page) || put_trace(page, report);
 	put_events(page->file, report);
 	fputs(strstr(report_page, MARK) + strlen(MARK), page->file);
 	fflush(page->file);
@@ -233,24 +230,26 @@ static int write_events(struct page *page, const struct part *part, struct repor
 	if (!timeline_begin(timeline, part->path, fd, TIMELINE_JSON, 0, 0, "", false) ||
 	    !work_init(&report->sink.work, timeline, false) || !report_init(report, is_foreign))
 		return part_failed(part, timeline_error(timeline));
-	status = convert_feed(part, &(char *){(char *)(uintptr_t)page->path}, 1, &report->sink);
+	status = convert_feed(part, &(char *){(char *)(uintptr_t)page->path}, 1, &report->sink,
+			      page->summary);
 	return page->failed ? CLI_FAILED : status;
 }
 
 static int write_part(struct page *page, const struct part *part, unsigned most)
 {
 	struct report *report = cli_need(calloc(1, sizeof(*report)));
-	int status = CLI_FAILED;
+	int status;
 
+	page->summary = cli_need(summary_create());
 	page->file = cli_need(open_memstream(&page->text, &page->size));
 	report->most = most;
 	report->end = end_page;
 	report->user = page;
 	fwrite(report_page, 1, (size_t)(strstr(report_page, MARK) - report_page), page->file);
-	if (!put_summary(page))
-		status = write_events(page, part, report);
+	status = write_events(page, part, report);
 	fclose(page->file);
 	free(page->text);
+	summary_destroy(page->summary);
 	report_fini(report);
 	return status;
 }

@@ -2,6 +2,8 @@
 /* See report.h. */
 #include "report.h"
 
+#include "histogram.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,39 +104,75 @@ static uint64_t find_name(struct report *report, const struct timeline_slice *sl
 
 /* ---- events ---- */
 
-static int compare_durations(const void *a, const void *b)
+static uint64_t duration_of(const struct report_event *event)
 {
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x > y ? -1 : x < y;
+	return event->end_ns - event->begin_ns;
 }
 
-/* Leaves out the shorter ones, so that there are at most `most`. */
+/* How many events each track may keep, so that all have at most `most`: what small tracks leave is for the others. */
+static size_t share_of(const struct report *report)
+{
+	size_t share = 0, before, rest, tracks;
+
+	do {
+		before = share;
+		rest = report->most;
+		tracks = 0;
+		for (size_t i = 0; i < report->track_count; i++)
+			if (report->tracks[i].count <= before)
+				rest -= report->tracks[i].count;
+			else
+				tracks++;
+		share = tracks ? rest / tracks : before;
+	} while (share > before && tracks);
+	return share;
+}
+
+/* Leaves out the shorter events of a track; of those about as long as the shortest that stay, some, evenly. */
+static void thin(struct report_track *track, size_t share)
+{
+	struct histogram durations = {0};
+	size_t kept = 0, longer = 0, alike = 0, seen = 0, room;
+	uint64_t about, near, ns;
+
+	for (size_t i = 0; i < track->count; i++)
+		histogram_add(&durations, duration_of(&track->events[i]));
+	about = histogram_quantile(&durations, 1 - (double)share / (double)track->count);
+	near = about / 64; /* those of its bucket are nearer */
+	histogram_fini(&durations);
+	for (size_t i = 0; i < track->count; i++) {
+		ns = duration_of(&track->events[i]);
+		longer += ns > about + near;
+		alike += ns <= about + near && ns + near >= about;
+	}
+	room = share > longer ? share - longer : 0;
+	for (size_t i = 0; i < track->count; i++) {
+		ns = duration_of(&track->events[i]);
+		if (ns <= about + near) {
+			if (ns + near < about)
+				continue;
+			seen++;
+			if (seen * room / alike == (seen - 1) * room / alike)
+				continue;
+		}
+		track->events[kept++] = track->events[i];
+	}
+	track->left_out += track->count - kept;
+	track->count = kept;
+	track->shortest_ns = about - near;
+}
+
+/* So that there are at most `most`; each track keeps its longest. */
 static void leave_out(struct report *report)
 {
-	uint64_t *durations = cli_need(malloc(report->count * sizeof(*durations)));
-	size_t n = 0;
+	const size_t share = share_of(report);
 
-	for (size_t i = 0; i < report->track_count; i++)
-		for (size_t j = 0; j < report->tracks[i].count; j++)
-			durations[n++] = report->tracks[i].events[j].end_ns -
-					 report->tracks[i].events[j].begin_ns;
-	qsort(durations, n, sizeof(*durations), compare_durations);
-	report->shortest_ns = durations[report->most] + 1;
-	free(durations);
 	report->count = 0;
 	for (size_t i = 0; i < report->track_count; i++) {
-		struct report_track *track = &report->tracks[i];
-		size_t kept = 0;
-
-		for (size_t j = 0; j < track->count; j++)
-			if (track->events[j].end_ns - track->events[j].begin_ns >=
-			    report->shortest_ns)
-				track->events[kept++] = track->events[j];
-		track->count = kept;
-		report->count += kept;
+		if (report->tracks[i].count > share)
+			thin(&report->tracks[i], share);
+		report->count += report->tracks[i].count;
 	}
-	report->left_out += n - report->count;
 }
 
 static void slice(struct timeline *timeline, const struct timeline_track *of,
@@ -157,11 +195,11 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 	name = find_name(report, slice);
 	report->base_ns = event.begin_ns < report->base_ns ? event.begin_ns : report->base_ns;
 	report->end_ns = end_ns > report->end_ns ? end_ns : report->end_ns;
-	if (end_ns - event.begin_ns < report->shortest_ns) {
-		report->left_out++;
+	track = &report->tracks[number - 1];
+	if (end_ns - event.begin_ns < track->shortest_ns) {
+		track->left_out++;
 		return;
 	}
-	track = &report->tracks[number - 1];
 	track->events = grow(track->events, track->count, &track->room, sizeof(event));
 	event.name = (uint32_t)name - 1;
 	track->events[track->count++] = event;
@@ -179,6 +217,16 @@ static int compare_events(const void *a, const void *b)
 	if (x->begin_ns != y->begin_ns)
 		return x->begin_ns < y->begin_ns ? -1 : 1;
 	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+}
+
+/* As those of most tracks are. */
+static bool is_sorted(const struct report_track *track)
+{
+	size_t i = 1;
+
+	while (i < track->count && compare_events(&track->events[i - 1], &track->events[i]) <= 0)
+		i++;
+	return i >= track->count;
 }
 
 static void put(struct report *report, uint64_t number)
@@ -221,7 +269,7 @@ static char *tail(struct timeline *timeline, size_t *length)
 		struct report_track *track = &report->tracks[i];
 		uint64_t before_ns = report->base_ns;
 
-		if (track->count)
+		if (!is_sorted(track))
 			qsort(track->events, track->count, sizeof(*track->events), compare_events);
 		for (size_t j = 0; j < track->count; j++) {
 			pack_event(report, &track->events[j], before_ns, track->gpu >= 0);

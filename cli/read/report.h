@@ -18,6 +18,7 @@ struct report_track {
 	uint32_t number; /* of the queue, 0: copies; or of the thread */
 	uint32_t pid;    /* of a thread */
 	size_t count;
+	uint64_t left_out, shortest_ns; /* what is shorter, and others about as long, is left out */
 	struct report_event *events;
 	size_t room;
 };
@@ -25,12 +26,12 @@ struct report_track {
 struct report {
 	struct event_sink sink;
 	/* Set by the owner. */
-	uint64_t most; /* events: what is shorter is left out */
+	uint64_t most; /* events: of tracks that have many, what is shorter is left out */
 	/** What closes the file, to be freed; NULL: after a line. */
 	char *(*end)(struct report *report, size_t *size);
 	void *user;
 	/* The result. */
-	uint64_t base_ns, end_ns, left_out, shortest_ns;
+	uint64_t base_ns, end_ns;
 	struct report_track *tracks;
 	size_t track_count;
 	struct report_name {

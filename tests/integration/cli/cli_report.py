@@ -143,15 +143,28 @@ class Report(Case):
         self.assertEqual((calls, work), events(self.page("replayed.html")))
         self.assertEqual((len(calls), len(work)), (100, 100))
 
-    def test_too_many__the_longest_and_a_count(self):
+    def test_too_many__the_longest_of_each_track_and_counts(self):
         calls, work = self.make()
-        self.rtl("report", "--events", "50", "run.db")
-        kept_calls, kept_work = events(self.page())
-        trace = json.loads(block(self.page(), "rtl-trace"))
-        longest = {e for e in calls + work if e[3] - e[2] >= trace["shortest_ns"]}
-        self.assertEqual(set(kept_calls + kept_work), longest)
-        self.assertLessEqual(len(longest), 50)
-        self.assertEqual(trace["left_out"], 400 - len(longest))
+        self.rtl("report", "--events", "60", "run.db")
+        kept = events(self.page())
+        tracks = json.loads(block(self.page(), "rtl-trace"))["tracks"]
+        self.assertEqual(sum(t["left_out"] for t in tracks), 400 - len(kept[0]) - len(kept[1]))
+        self.assertLessEqual(len(kept[0]) + len(kept[1]), 60)
+        for all_of, kept_of in zip((calls, work), kept):
+            for track in {e[:2] for e in all_of}:
+                left = sorted(e[3] - e[2] for e in set(all_of) - set(kept_of) if e[:2] == track)
+                stay = sorted(e[3] - e[2] for e in kept_of if e[:2] == track)
+                self.assertGreaterEqual(len(stay), min(10, len(stay) + len(left)) - 1)  # a sixth of all, or all
+                if left:
+                    self.assertLessEqual(left[-1] * 62 / 64, stay[0])
+
+    def test_too_many_alike__some_of_them_over_all_of_the_time(self):
+        self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "1000")
+        self.rtl("report", "--events", "100", "run.db")
+        calls, work = events(self.page())
+        self.assertEqual((len(calls), len(work)), (50, 50))
+        begins = [w[2] for w in sorted(work, key=lambda w: w[2])]
+        self.assertLess(max(b - a for a, b in zip(begins, begins[1:])), (begins[-1] - begins[0]) / 4)
 
     def test_nothing_recorded(self):
         database = sqlite3.connect(self.path("run.db"))
