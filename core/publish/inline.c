@@ -85,7 +85,7 @@ void inline_wait(void)
 {
 	struct inline_list *old, *older;
 
-	if (writer_self->in_use && writer_self->inline_depth)
+	if (writer_self()->in_use && writer_self()->inline_depth)
 		return;
 	bus_lock();
 	old = retired;
@@ -103,13 +103,13 @@ void inline_wait(void)
 
 bool inline_awaited(void)
 {
-	return writer_self->inline_depth && __atomic_load_n(&waiting, __ATOMIC_RELAXED);
+	return writer_self()->inline_depth && __atomic_load_n(&waiting, __ATOMIC_RELAXED);
 }
 
 void inline_leave(void)
 {
-	if (writer_self->in_use)
-		__atomic_store_n(&writer_self->inline_depth, 0, __ATOMIC_RELEASE);
+	if (writer_self()->in_use)
+		__atomic_store_n(&writer_self()->inline_depth, 0, __ATOMIC_RELEASE);
 }
 
 int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, const void *owner)
@@ -313,6 +313,6 @@ void inline_commit_keeping(const struct rtl_record *record, struct writer *write
 
 void inline_release(const struct rtl_record *record)
 {
-	if (writer_self->in_use && writer_self->scratch) /* not so in a child */
-		writer_self->scratch_top = inline_frame_of(record)->below;
+	if (writer_self()->in_use && writer_self()->scratch) /* not so in a child */
+		writer_self()->scratch_top = inline_frame_of(record)->below;
 }

@@ -47,7 +47,7 @@ static void forget_unkept(struct rtl_stream *stream)
  * interrupted rtl. */
 static bool take_ring(void)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	int err = errno, state; /* the program's */
 	bool taken = false;
 
@@ -57,7 +57,7 @@ static bool take_ring(void)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (!writer->in_use && bus_ops.start())
 		goto out;
-	writer = writer_self;
+	writer = writer_self();
 	if (!writer->in_use && !(writer = writer_attach()))
 		goto out;
 	writer->busy = 1;
@@ -98,7 +98,7 @@ static inline struct rtl_record *take_place(struct writer *writer, struct ring_h
 static __attribute__((noinline, cold)) struct rtl_record *
 open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *handle)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	struct ring_header *ring;
 	uint32_t place = 0;
 
@@ -112,7 +112,7 @@ open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_siz
 			return is_wanted(stream, type) ? only_count(stream, handle) : NULL;
 		if (!is_wanted(stream, type)) /* a child's bus has wants of its own */
 			return NULL;
-		writer = writer_self;
+		writer = writer_self();
 	}
 	ring = writer->ring;
 	while (place < RING_OPEN_MAX &&
@@ -127,7 +127,7 @@ open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_siz
 struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size,
 				    uint32_t *handle)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	struct ring_header *ring = writer->ring;
 	uint32_t place;
 
@@ -168,7 +168,7 @@ static struct ring_open *find(const struct writer *writer, uint32_t handle, uint
 
 void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instance)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	struct ring_open *open;
 
 	if (!handle)

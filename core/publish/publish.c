@@ -89,7 +89,7 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 					  uint32_t payload_size, bool may_wait)
 {
 	size_t need = record_room(payload_size);
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 
 	if (!writer->in_use && !(writer = writer_attach())) {
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
@@ -129,7 +129,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 /* Whether this is a signal handler that has interrupted rtl on this thread. */
 static bool interrupts_rtl(void)
 {
-	return thread_locked || (writer_self->in_use && writer_self->busy);
+	return thread_locked || (writer_self()->in_use && writer_self()->busy);
 }
 
 __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rtl_stream *stream,
@@ -151,7 +151,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	}
 	/* what the program calls is not to become a cancellation point */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (!writer_self->in_use) { /* in a child: its own bus, with wants of its own */
+	if (!writer_self()->in_use) { /* in a child: its own bus, with wants of its own */
 		failed = bus_ops.start() != 0;
 		want = wanted(stream, type);
 	}
@@ -177,7 +177,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 static __attribute__((noinline)) struct rtl_record *
 reserve_elsewhere(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t want)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	struct rtl_record *record = NULL;
 
 	if (LIKELY(want == SPOOL_WANT_INLINE && !(writer->busy | thread_locked)))
@@ -200,7 +200,7 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool tr
 	/* Only from here on in another register, as the counter's reading takes that of an argument:
 	 * otherwise the compiler moves arguments to and fro on the other way as well. */
 	__asm__("" : "+r"(payload_size), "+r"(type));
-	writer = writer_self;
+	writer = writer_self();
 	if (UNLIKELY(writer->busy | clock_calls) || UNLIKELY(payload_size > RTL_PAYLOAD_MAX))
 		return reserve_slow(stream, type, payload_size, SPOOL_WANT_RECORD, tries);
 	writer->busy = 1;
@@ -228,7 +228,7 @@ struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uin
 /* Room for the record at the cursor, without a wait; or no ring, so that nobody would make room. */
 static bool find_room(size_t need)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	bool found;
 
 	if (!writer->in_use && (bus_ops.start() || !(writer = writer_attach())))
@@ -258,7 +258,7 @@ __attribute__((noinline, cold)) static int room_slow(size_t need)
 
 int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	uint8_t want = wanted(stream, type);
 	size_t need = record_room(payload_size);
 
@@ -283,7 +283,7 @@ void publish_copy(const struct rtl_record *record)
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return;
 	}
-	if (!writer_self->in_use && bus_ops.start()) /* the callback has made us a child */
+	if (!writer_self()->in_use && bus_ops.start()) /* the callback has made us a child */
 		return;
 	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof(*record),
 			       __atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED));
@@ -298,7 +298,7 @@ __attribute__((noinline, cold)) static void commit_both(struct rtl_record *recor
 {
 	int err = errno; /* the program's */
 
-	inline_commit_keeping(record, writer_self);
+	inline_commit_keeping(record, writer_self());
 	publish_copy(record);
 	inline_release(record);
 	errno = err;
@@ -334,7 +334,7 @@ static inline void commit_here(struct writer *writer, const struct rtl_record *r
 
 void rtl_commit(struct rtl_record *record)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 
 	if (UNLIKELY((uint8_t *)record != writer->cursor)) {
 		commit_elsewhere(writer, record);
@@ -354,7 +354,7 @@ static __attribute__((noinline, cold)) void commit_end_slow(struct rtl_record *r
 void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32_t handle,
 		    uint64_t instance)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 	struct ring_header *ring = writer->ring;
 	struct ring_open *open;
 	uint8_t *cursor;

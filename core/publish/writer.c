@@ -31,8 +31,13 @@
 _Static_assert(sizeof(struct writer) <= SLOT_BYTES, "a writer fits its slot");
 
 /* The writer of threads that have none: never written to, and always busy, so that nobody does. */
-static struct writer no_room = {.busy = 1};
-__thread struct writer *writer_self __attribute__((tls_model("initial-exec"))) = &no_room;
+struct writer writer_none = {.busy = 1};
+__thread uintptr_t writer_from_none __attribute__((tls_model("initial-exec")));
+
+static void set_self(struct writer *writer)
+{
+	writer_from_none = (uintptr_t)writer - (uintptr_t)&writer_none;
+}
 
 /* Pages with slots for writers: they are never given back. */
 static uint8_t *chunks[CHUNKS_MAX];
@@ -60,8 +65,8 @@ static void thread_exit(void *arg)
 	struct writer *writer = arg;
 
 	bus_lock();
-	if (writer_self == writer && writer->in_use) {
-		writer_self = &no_room;
+	if (writer_self() == writer && writer->in_use) {
+		set_self(&writer_none);
 		if (writer->ring)
 			bus_close_ring(writer->ring);
 		if (writer->scratch)
@@ -110,20 +115,20 @@ static struct writer *free_slot(void)
 
 struct writer *writer_attach(void)
 {
-	struct writer *writer = writer_self;
+	struct writer *writer = writer_self();
 
 	if (writer->in_use)
 		return writer;
 	if (!exit_key_made)
 		return NULL;
 	bus_lock();
-	writer = writer_self->in_use ? writer_self : free_slot(); /* by a handler just before */
+	writer = writer_self()->in_use ? writer_self() : free_slot(); /* by a handler just before */
 	if (writer && !writer->in_use && pthread_setspecific(exit_key, writer))
 		writer = NULL;
 	if (writer) {
 		writer->tid = rtl_thread_id();
 		__atomic_store_n(&writer->in_use, 1, __ATOMIC_RELAXED);
-		writer_self = writer;
+		set_self(writer);
 	}
 	bus_unlock();
 	return writer;
@@ -142,7 +147,7 @@ void writer_forget_all(void)
 {
 	for (uint32_t k = 0; k < chunk_count; k++)
 		memset(chunks[k], 0, CHUNK_BYTES); /* where the kernel could not */
-	writer_self = &no_room;
+	set_self(&writer_none);
 }
 
 static void use_ring(struct writer *writer, struct ring_header *ring)

@@ -53,8 +53,18 @@ static inline uint64_t writer_position(const struct writer *writer)
 	return writer_position_at(writer, writer->cursor);
 }
 
-/* The calling thread's; never NULL: a thread that has none has a writer without room. */
-extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec"))) HIDDEN;
+/* The writer of threads that have none: never written to, and always busy, so that nobody does. */
+extern struct writer writer_none HIDDEN;
+/* How far the calling thread's lies from writer_none. 0 is what glibc leaves in a thread that begins
+ * while another loads this library: its variables are not always initialised then. */
+extern __thread uintptr_t writer_from_none __attribute__((tls_model("initial-exec"))) HIDDEN;
+
+/* The calling thread's; never NULL. */
+static inline struct writer *writer_self(void)
+{
+	return (struct writer *)((uintptr_t)&writer_none + writer_from_none);
+}
+
 /* Gives the calling thread a writer without a ring. NULL: out of memory. */
 struct writer *writer_attach(void);
 /* Gives it a ring; false: none can be had. */

@@ -17,6 +17,7 @@ import sqlite3
 import sys
 
 TICK_NS = 20
+NO_TIME, SERIALISED = 2, 32  # flags of a dispatch
 
 
 def read_log(path):
@@ -37,24 +38,25 @@ def read_log(path):
 
 
 def read_trace(path):
-    """The same with {counter: value}."""
+    """The same with {counter: value}; start is None where the trace says NO_TIME."""
     database = sqlite3.connect(path)
     rows = database.execute("""
-        SELECT p.pid, d.gpu, d.op_id, o.start, s.string, t.name, c.value, d.flags & 32
+        SELECT p.pid, d.gpu, d.op_id, o.start, s.string, t.name, c.value, d.flags
         FROM rtl_counter AS c JOIN rtl_dispatch AS d ON d.process = c.process AND d.instance = c.dispatch
         JOIN rtl_process AS p ON p.process = d.process JOIN rocpd_op AS o ON o.id = d.op_id
         JOIN rocpd_string AS s ON s.id = o.description_id
         JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid""")
     dispatches = collections.defaultdict(dict)
-    for pid, gpu, op, start, kernel, name, value, serialised in rows:
-        if not serialised:
+    for pid, gpu, op, start, kernel, name, value, flags in rows:
+        if not flags & SERIALISED:
             sys.exit(f"op {op} has counters and no flag SERIALISED")
+        start = None if flags & NO_TIME else start
         dispatches[str(pid), str(gpu)].setdefault(op, (start, kernel, {}))[2][name] = value
     lone = database.execute("""SELECT count(*) FROM rtl_counter AS c WHERE NOT EXISTS
         (SELECT 1 FROM rtl_dispatch AS d WHERE d.process = c.process AND d.instance = c.dispatch)""")
     if lone.fetchone()[0] and not arguments.cut:
         sys.exit("there are values of dispatches that are not in the trace")
-    return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
+    return {key: sorted(of.values(), key=lambda d: d[0] or 0) for key, of in dispatches.items()}
 
 
 def read_samples(path):
@@ -95,14 +97,23 @@ def expected(counted, definition):
 
 
 def pairs(key, traced, logged):
-    """Each dispatch of the trace with that of the log which began then, to a tick."""
+    """Each dispatch of the trace with that of the log which began then, to a tick. One without times (its signal was
+    still that of a dispatch of a queue just destroyed): with one that counted as much, and is no other's."""
     at = 0
-    for ours in traced:
+    left = {theirs[0]: theirs for theirs in logged}
+    for ours in (ours for ours in traced if ours[0] is not None):
         while at < len(logged) and logged[at][0] < ours[0] - TICK_NS:
             at += 1
         if at == len(logged) or logged[at][0] > ours[0] + TICK_NS:
             sys.exit(f"{key}: no dispatch was counted that began at {ours[0]} ({ours[1]})")
+        left.pop(logged[at][0], None)
         yield ours, logged[at]
+    for ours in (ours for ours in traced if ours[0] is None):
+        same = [theirs for theirs in left.values() if all(
+            ours[2].get(name) == expected(theirs[2], definition) for name, definition in counters.items())]
+        if not same:
+            sys.exit(f"{key}: {ours[1]}, without times: no other dispatch counted {ours[2]}")
+        yield ours, left.pop(same[0][0])
 
 
 def compare(key, traced, logged):
