@@ -136,6 +136,22 @@ class Test(Case):
         with open(self.path("build/test-logs/tests.log"), encoding="utf-8") as log:
             self.assertIn("words of the good one\n", log.read())
 
+    def test_a_test_passes_alone__counted_and_said(self):
+        beside = f"dev --no-tests=error -j {len(os.sched_getaffinity(0)) + 2} -LE"
+        done = self.run_script(bad=beside)
+        self.check(done, 0, "21 passed, 0 failed, 5 skipped")
+        self.assertEqual(self.rows(done)["tests"], ("passed", "3 passed, 0 failed, 1 skipped, 1 of these only alone"))
+        self.assertIn("failed beside other tests, and passed three times alone:\n  tests: bad\n", done.stdout)
+        self.assertIn("words of the bad one\n", done.stdout)
+        self.assertEqual(self.log().count("--rerun-failed --repeat until-fail:3\n"), 1)
+
+    def test_sanitizer_reports__failed_at_once(self):
+        stub = CTEST.replace("words of the bad one", "ThreadSanitizer: data race")
+        self.command("bin/ctest", stub)
+        done = self.run_script(bad=f"tsan --no-tests=error -j {len(os.sched_getaffinity(0)) + 2}")
+        self.check(done, 1, "20 passed, 1 failed, 5 skipped")
+        self.assertNotIn("--rerun-failed", self.log())
+
     def test_a_build_fails__its_tests_are_skipped_and_said_so(self):
         done = self.run_script(fail="asan-ubsan")
         self.check(done, 1, "17 passed, 1 failed, 5 skipped")
@@ -160,7 +176,7 @@ class Test(Case):
             self.assertNotIn(word, self.log())
         self.assertIn(" -LE rocm6|rocm7|stress|slow\n", self.log())
         for rocm in "67":
-            self.assertIn(f" -L rocm{rocm} -LE stress|slow ", self.log())
+            self.assertIn(f" -L rocm{rocm} -LE stress|slow\n", self.log())
         self.assertEqual(self.rows(done)["clang, sanitizers, slow"],
                          ("skipped", "not asked for (quick)"))
 
