@@ -22,7 +22,7 @@ static const char *const left_out_texts[SPOOL_LEFT_OUT_CAUSES] = {
 	[RTL_LEFT_OUT_KERNEL] = "a kernel that was not asked for",
 	[RTL_LEFT_OUT_PERIOD] = "outside of the periods",
 	[RTL_LEFT_OUT_RANGE] = "outside of the ranges",
-	[RTL_LEFT_OUT_GETTER] = "a call that only asks for a property",
+	[RTL_LEFT_OUT_GETTER] = "a call that only asks or moves a queue's index",
 	[SPOOL_LEFT_OUT_OLDER] = "older than what is kept",
 };
 

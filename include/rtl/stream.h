@@ -101,7 +101,7 @@ enum rtl_left_out {
 	RTL_LEFT_OUT_KERNEL = 0, /**< a kernel that --kernel or --exclude leaves out */
 	RTL_LEFT_OUT_PERIOD = 1, /**< outside of the periods of --delay and --duration */
 	RTL_LEFT_OUT_RANGE = 2,  /**< outside of the ranges of --range */
-	RTL_LEFT_OUT_GETTER = 4, /**< a call that only asks for a property */
+	RTL_LEFT_OUT_GETTER = 4, /**< a call that only asks or moves a queue's index */
 };
 
 /**

@@ -40,6 +40,14 @@ void calls_name_all(void)
 		statuses = calls_statuses();
 }
 
+/* Libraries of kernels ask for properties by the million; HIP reads a queue's indexes and takes a place in it for each
+ * packet, whose dispatch is recorded. */
+static bool only_asks(const char *name)
+{
+	return strstr(name, "_get_info") || strstr(name, "_index_") ||
+	       !strncmp(name, "hsa_signal_load_", strlen("hsa_signal_load_"));
+}
+
 static void describe_all(void)
 {
 	const bool all = rtl_stream_asked(RTL_STREAM_HSA_CALL);
@@ -49,8 +57,7 @@ static void describe_all(void)
 
 		call_describe(signature, call_functions[i].types, call_function_ids[i].uid);
 		call_function_ids[i].value_bytes = call_value_bytes(signature, signature->count);
-		/* Libraries of kernels ask for properties by the million. */
-		call_function_ids[i].left_out = !all && strstr(call_functions[i].name, "_get_info");
+		call_function_ids[i].left_out = !all && only_asks(call_functions[i].name);
 	}
 }
 

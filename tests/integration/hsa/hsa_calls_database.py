@@ -4,6 +4,7 @@
 against the log of hsa_calls: rows of rocpd_api and rtl_call, with arguments and status. Getters are left out,
 and counted."""
 import collections
+import re
 import sqlite3
 import sys
 
@@ -19,7 +20,7 @@ def main():
         for line in file:
             if line.startswith("call "):
                 _, tid, _, _, what = line.rstrip("\n").split(" ", 4)
-                if "_get_info" in what.split("(")[0]:
+                if re.match(r"hsa_signal_load_|.*(_get_info|_index_)", what.split("(")[0]):
                     getters += 1
                 else:
                     logged[int(tid)].append(what.translate(PLAIN))
@@ -36,7 +37,7 @@ def main():
         if len(logged[tid]) != len(traced[tid]):
             sys.exit("thread %d: %d logged, %d in the database" % (
                 tid, len(logged[tid]), len(traced[tid])))
-    left_out = db.execute("SELECT sum(count) FROM rtl_left_out WHERE cause LIKE '%property%'"
+    left_out = db.execute("SELECT sum(count) FROM rtl_left_out WHERE cause LIKE '%only asks%'"
                           " AND stream = 'rtl.hsa.call.debug'").fetchone()[0]
     if not getters or left_out != getters:
         sys.exit("%d getters, %s are counted as left out" % (getters, left_out))
