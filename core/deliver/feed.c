@@ -85,7 +85,7 @@ static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tra
 	return known;
 }
 
-static bool has_ended(const struct source *source)
+static bool has_ended(struct source *source)
 {
 	return true;
 }

@@ -11,6 +11,8 @@
 #include "spool_writer.h"
 
 /* Of a ring, made ready at once. */
+/* How long a process that has ended in order may live on, and count. */
+#define LINGER_NS 1000000000u
 #define PREPARE_STEP (1ul << 20)
 
 /* By what the control page says of the clock. */
@@ -488,12 +490,18 @@ static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 		ring_prepare(&place, source->files.dir_fd, bytes, false);
 }
 
-static bool has_ended(const struct source *source)
+/* Threads of a process that has ended in order may go on, and count what they do as missed. */
+static bool has_ended(struct source *source)
 {
+	if (!source->files.shared ||
+	    folder_process_is_gone(source->files.dir_fd, source->control->pid))
+		return true;
 	/* acquire: with the release at the end of the process's bus */
-	return __atomic_load_n(&source->control->finished, __ATOMIC_ACQUIRE) ||
-	       !source->files.shared ||
-	       folder_process_is_gone(source->files.dir_fd, source->control->pid);
+	if (!__atomic_load_n(&source->control->finished, __ATOMIC_ACQUIRE))
+		return false;
+	if (!source->finished_ns)
+		source->finished_ns = clock_ns();
+	return clock_ns() - source->finished_ns > LINGER_NS;
 }
 
 static const char *string(const struct source *source, uint64_t id)

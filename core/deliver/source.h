@@ -44,7 +44,7 @@ struct source_ops {
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
 	/* Whether the process has ended, in order or not. NULL: it is this one. */
-	bool (*has_ended)(const struct source *source);
+	bool (*has_ended)(struct source *source);
 	const char *(*string)(const struct source *source, uint64_t id);
 	bool (*tracepoint)(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
 			   struct rtl_metadata **metadata, uint32_t *room);
@@ -71,6 +71,7 @@ struct source {
 	bool interrupted;        /* a pass over it is to be continued */
 	bool found_gone; /* of a mapped spool: had ended before we came: nobody knows when */
 	uint64_t start_ns;
+	uint64_t finished_ns; /* when it was first seen to have ended in order; 0: it was not */
 	uint64_t died_ns; /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
 	uint64_t alive_ticks; /* when the process last lived: seen to live, or to be gone */

@@ -146,6 +146,7 @@ struct interceptor {
 	/* enum interceptor_state. Relaxed everywhere: it tells hooks to do less, and orders
 	 * nothing; what must be seen with it has its own ordering. */
 	int state;
+	bool listened; /* somebody did when it ended; relaxed */
 };
 
 extern struct interceptor interceptor;

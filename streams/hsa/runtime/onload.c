@@ -64,6 +64,9 @@ static bool somebody_may_want(void)
 /* Nothing is recorded any more; what is under way gets the configured time to end. */
 static void stop(void)
 {
+	if (interceptor_on())
+		__atomic_store_n(&interceptor.listened,
+				 rtl_enabled(interceptor.stream, RTL_TASK_END), __ATOMIC_RELAXED);
 	/* First: what threads that go on submit would never come to an end. */
 	if (__atomic_exchange_n(&interceptor.state, INTERCEPTOR_ENDED, __ATOMIC_RELAXED) ==
 	    INTERCEPTOR_ON)

@@ -583,7 +583,8 @@ static void count_late(const struct queue *queue, const void *packets, uint64_t 
 	if (state != INTERCEPTOR_ENDED)
 		return;
 	harvest_hurry();
-	if (rtl_enabled(interceptor.stream, RTL_TASK_END))
+	if (__atomic_load_n(&interceptor.listened, __ATOMIC_RELAXED) ||
+	    rtl_enabled(interceptor.stream, RTL_TASK_END))
 		count_missed(queue, packets, count, index, "submitted after the end");
 }
 
