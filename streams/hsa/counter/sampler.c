@@ -239,7 +239,7 @@ static void finish_reading(struct sampled *sampled)
 static void give_up(struct sampled *sampled)
 {
 	count_missed(pass_of(sampled), "a GPU's counters were not read in time");
-	fail(sampled, "a reading has not ended in time (RTL_COUNTERS_TIMEOUT)");
+	fail(sampled, "a reading took longer than RTL_COUNTERS_TIMEOUT");
 }
 
 /* ---- the thread ---- */
