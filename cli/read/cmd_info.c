@@ -115,7 +115,7 @@ static int print(struct database *database, const char *path, int64_t operations
 	return error;
 }
 
-static int info_database(const char *path, bool json)
+int info_database(const char *path, bool json)
 {
 	struct database *database = database_open(path, false);
 	int64_t operations = database ? database_operations(database) : -1;

@@ -11,7 +11,7 @@
 
 struct request {
 	struct cli_operands files;
-	bool json, csv, full_names;
+	bool json, csv, full_names, details;
 	unsigned top;
 	const char *sort;
 };
@@ -27,6 +27,8 @@ static const struct cli_option options[] = {
 		  "total (default), count, mean, min, p50, p99, max: the\n"
 		  "greatest first; or name"),
 	CLI_FLAG(0, "full-names", offsetof(struct request, full_names), "do not shorten names"),
+	CLI_FLAG(0, "details", offsetof(struct request, details),
+		 "add what `rtl info` prints: streams, processes, GPUs, losses"),
 };
 
 static bool read_sort(const char *text, enum summary_sort *sort)
@@ -83,6 +85,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return status;
 	if (request.json && request.csv)
 		return cli_usage("summary: give --json or --csv, not both");
+	if (request.details && (request.json || request.csv))
+		return cli_usage("summary: --details is text (rtl info --json prints it as JSON)");
 	if (request.sort && !read_sort(request.sort, &style.sort))
 		return cli_usage("summary: --sort %s: give total, count, mean, min, p50, "
 				 "p99, max or name",
@@ -94,11 +98,15 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	style.top = request.top != CLI_NOT_GIVEN  ? request.top
 		    : request.json || request.csv ? 0
 						  : SUMMARY_TOP;
-	return summarize(style.title,
-			 request.json  ? summary_print_json
-			 : request.csv ? summary_print_csv
-				       : summary_print_text,
-			 &style);
+	status = summarize(style.title,
+			   request.json	 ? summary_print_json
+			   : request.csv ? summary_print_csv
+					 : summary_print_text,
+			   &style);
+	if (status || !request.details)
+		return status;
+	putchar('\n');
+	return info_database(style.title, false);
 }
 
 const struct cli_command cmd_summary = {

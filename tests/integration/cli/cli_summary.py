@@ -111,6 +111,13 @@ class Whose(Case):
     def test_several_files__how_to_make_one(self):
         self.refused(2, "one file at a time (rtl merge makes one of several)", "summary", "a.db", "b.db")
 
+    def test_details__what_info_prints_follows(self):
+        self.assertEqual(self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "3").returncode, 0)
+        plain, info, both = (self.rtl(*words, "run.db") for words in (("summary",), ("info",), ("summary", "--details")))
+        self.assertEqual((both.returncode, both.stdout), (0, plain.stdout + "\n" + info.stdout))
+        done = self.rtl("summary", "--details", "--json", "run.db")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
     def test_regions_of_a_programs_own_stream__as_live(self):
         self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=run.db:libstats_sub.so?output=live.json&format=json",
                  PROGRAM, "10", "regions")
