@@ -89,12 +89,15 @@ static const char *open_of(const char *name, const char *end)
 	return NULL;
 }
 
-/* A function's name without its result and its parameters; to be freed. NULL: it has none, or out of
- * memory. */
+/* A function's name without its result and its parameters, and one of Tensile's without what follows the problem and
+ * the tile (Cijk_Alik_Bljk_HB_MT16x16x16); to be freed. NULL: it has none, or out of memory. */
 static char *without_types(const char *name)
 {
 	const char *end = name + strlen(name), *start = name, *at;
+	const char *tile = strncmp(name, "Cijk_", 5) ? NULL : strstr(name, "_MT");
 
+	if (tile)
+		return strndup(name, (size_t)(tile - name) + 3 + strspn(tile + 3, "0123456789x"));
 	if (end - name > 6 && !strcmp(end - 6, " const"))
 		end -= 6;
 	if (end == name || end[-1] != ')')

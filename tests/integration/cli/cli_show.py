@@ -372,6 +372,18 @@ class Summary(Case):
         self.assertIn("(25 more)", self.rtl("summary", "--top=5", "trace.rpd").stdout)
         self.assertNotIn("more)", self.rtl("summary", "--top", "0", "trace.rpd").stdout)
 
+    def test_tensile_names__problem_and_tile(self):
+        name = "Cijk_Alik_Bljk_HB_MT{}x16x16_SN_1LDSB0_APM1_ABV0" + "_ACED0_AF0EM1" * 30 + "_WGM4"
+        self.database([(0, 1000, 2000, 9, 2), (0, 1000, 2000, 10, 2)])
+        database = sqlite3.connect(self.path("trace.rpd"))
+        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", [(9, name.format(16)), (10, name.format(128))])
+        database.commit()
+        database.close()
+        text = self.rtl("summary", "trace.rpd", env={"COLUMNS": "100"}).stdout
+        self.assertRegex(text, r"(?m)  Cijk_Alik_Bljk_HB_MT16x16x16$")
+        self.assertRegex(text, r"(?m)  Cijk_Alik_Bljk_HB_MT128x16x16$")
+        self.assertIn(name.format(16), self.rtl("summary", "--full-names", "trace.rpd").stdout)
+
     def test_odd_strings(self):
         name = "it's \"x\" \\ \x1b[31m\n é " + "long " * 100
         self.database([(0, 1000, 2000, 9, 2), (0, 1000, 2000, 12345, 2)])
