@@ -262,6 +262,41 @@ static bool make_copies(struct host *host, const struct source *source)
 	return source->own || host->copies;
 }
 
+static uint64_t head_of(const struct ring_header *ring)
+{
+	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+}
+
+void host_each_open(struct host *host, struct source *source,
+		    void (*fn)(void *user, const struct rtl_event *event), void *user)
+{
+	struct rtl_event event;
+
+	for (uint32_t i = 0; i < source->reader.count; i++) {
+		const struct ring_header *ring = source_ring(source, i);
+
+		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++) {
+			const struct ring_open copy =
+				*(const volatile struct ring_open *)&ring->open[k];
+			const struct reader_record record = {.at = &copy.record,
+							     .ticks = clock_ticks(),
+							     .ring = i,
+							     .size = copy.record.size,
+							     .tid = ring->tid,
+							     .stream = copy.record.stream,
+							     .type = copy.record.type};
+
+			/* after the copy: what still is kept with that number was so all the time */
+			if (ring_open_is_sound(&copy, source->stream_count) &&
+			    (copy.sealed ||
+			     (ring_open_is_kept(&ring->open[k], head_of(ring)) &&
+			      ring->open[k].record.instance == copy.record.instance)) &&
+			    make_copies(host, source) && describe(host, source, &record, &event))
+				fn(user, &event);
+		}
+	}
+}
+
 /* Begins a pass over a process's rings; false: there is nothing. */
 static bool begin_pass(struct host *host, struct source *source)
 {

@@ -279,6 +279,9 @@ const struct rtl_stream_info *host_meet_stream(struct host *host, struct source 
 void host_deliver(struct host *host, const struct rtl_event *events, size_t count);
 /* Takes note of what is new in a process. Under the call lock. */
 void host_look_at(struct host *host, struct source *source);
+/* As rtl_host.unfinished. */
+void host_each_open(struct host *host, struct source *source,
+		    void (*fn)(void *user, const struct rtl_event *event), void *user);
 /* Tells all processes what is wanted of a stream. Under the data lock. */
 void wants_tell(struct host *host, const struct rtl_stream_info *info);
 /* The same for one process. Under the data lock. */

@@ -428,6 +428,16 @@ static int api_waits(const struct rtl_host *api, const struct rtl_process *proce
 	return 0;
 }
 
+static void api_unfinished(const struct rtl_host *api, const struct rtl_process *process,
+			   void (*fn)(void *user, const struct rtl_event *event), void *user)
+{
+	struct host *host = instance_of(api)->host;
+	struct source *source = (struct source *)(uintptr_t)source_of(host, process);
+
+	if (source && !source->closed && fn)
+		host_each_open(host, source, fn, user);
+}
+
 static int api_keep(const struct rtl_host *api, bool anyway)
 {
 	struct instance *instance = (struct instance *)(uintptr_t)api;
@@ -458,4 +468,5 @@ const struct rtl_host host_api = {
 	.waits = api_waits,
 	.keep = api_keep,
 	.left_out = api_left_out,
+	.unfinished = api_unfinished,
 };

@@ -274,7 +274,7 @@ struct sealed {
 	uint64_t ticks; /* when the process was last known to live */
 };
 
-static struct ring_header *ring_of(const struct source *source, uint32_t i)
+struct ring_header *source_ring(const struct source *source, uint32_t i)
 {
 	const struct reader_ring *r = &source->reader.list[i];
 
@@ -324,6 +324,7 @@ static bool append(struct sealed *to, struct ring_open *open)
 	memcpy(place, &copy.record, copy.record.size);
 	place->ticks = to->ticks;
 	to->ring->published[copy.record.stream]++;
+	open->sealed = 1;
 	/* release, in this order: for the consumer that comes when we are dead */
 	__atomic_store_n(&open->until, head + step, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->ring->head, head + step, __ATOMIC_RELEASE);
@@ -350,7 +351,7 @@ bool source_seal(struct source *source, bool only_look)
 	for (uint32_t i = 0; i < source->reader.count; i++) {
 		struct sealed to = {.source = source,
 				    .r = &source->reader.list[i],
-				    .ring = ring_of(source, i),
+				    .ring = source_ring(source, i),
 				    .index = i,
 				    .ticks = last_ticks(source)};
 

@@ -132,6 +132,8 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);
+/* A ring that a mapped spool has; NULL: it is a segment, or could not be had. */
+struct ring_header *source_ring(const struct source *source, uint32_t i);
 /* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see
  * many processes. remove: deletes them, if they could be read. */
 void source_close(struct source *source, bool remove);

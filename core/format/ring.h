@@ -44,7 +44,7 @@ struct ring_open {
 	 * whoever stores it, acquire by whoever depends on it.
 	 */
 	uint64_t until;
-	uint64_t reserved;
+	uint64_t sealed; /* 1: it was open, and has been appended to the ring (source_seal) */
 	struct rtl_record record;
 	uint8_t payload[RTL_OPEN_PAYLOAD_MAX];
 };

@@ -392,6 +392,13 @@ struct rtl_host {
 	void (*left_out)(const struct rtl_host *host, const struct rtl_process *process,
 			 const struct rtl_stream_info *stream,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+	/**
+	 * [instance] Calls fn for each call, range and the like that another process has begun and not
+	 * ended just now, as the event (..._UNFINISHED) that it would become if the process died. The event is
+	 * valid during the call.
+	 */
+	void (*unfinished)(const struct rtl_host *host, const struct rtl_process *process,
+			   void (*fn)(void *user, const struct rtl_event *event), void *user);
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */

@@ -421,6 +421,41 @@ class Collector(Case):
         self.assertEqual((done.returncode, done.stdout), (0, "0\n"))
 
 
+class Status(Case):
+    """rtl status."""
+
+    def test_nobody__said(self):
+        done = self.rtl("status")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.rtl("status", "1")
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "rtl: status: process 1 is not being traced, or is not yours\n"))
+        self.assertEqual(self.rtl("status", "me").returncode, 2)
+
+    def test_hanging_process__its_range_and_what_is_under_way(self):
+        for how in (("trace", "-q", "-o", "run.db"), ("trace", "-q", "--last", "9", "-o", "run.db"),
+                    ("record", "-q", "-o", "run.rtl")):
+            with self.subTest(how=how):
+                child = self.start(*how, PROGRAM, "7", "hang")
+                pid = int(child.stdout.readline())
+                time.sleep(0.02)
+                for asked in pid, child.pid:
+                    found = json.loads(self.rtl("status", "--json", str(asked)).stdout)
+                    session, = found["sessions"]
+                    process, = session["processes"]
+                    opened, = process["unfinished"]
+                    self.assertEqual((session["pid"], process["pid"]), (child.pid, pid))
+                    self.assertEqual((opened["name"], opened["tid"], opened["stream"]), ("layer 3", pid, "rtl.roctx"))
+                    self.assertTrue(20e6 < opened["age_ns"] < HANG_S * 1e9)
+                    stream, = (s for s in process["streams"] if s["stream"] == "rtl.hsa")
+                    self.assertEqual((stream["under_way"], stream["lost"]), (7, 0))
+                text = self.rtl("status", str(pid)).stdout
+                self.assertRegex(text, rf"  thread {pid}: \d+ ms in range layer 3\n")
+                self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)
+                os.kill(pid, signal.SIGKILL)
+                child.communicate(timeout=HANG_S)
+
+
 class StartStop(Case):
     """rtl start, rtl stop, rtl trace --paused."""
 

@@ -13,6 +13,7 @@
  *	exec		does it once more as a program that it executes
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
+ *	hang		the same, in a range, while COUNT dispatches are under way
  *	regions		COUNT regions of rtl.default besides, and as many within these; one has not ended
  *	lines		for each line that it reads does it once, and prints how many it published
  *	threads		the same, each time on a further thread, which stays
@@ -90,6 +91,30 @@ static long begin_all(uint64_t count, bool miss)
 	if (miss)
 		rtl_stream_count_missed(stream, "of the test", count);
 	return 0;
+}
+
+static void open_range(const char *name)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+	const uint32_t length = (uint32_t)strlen(name) + 1;
+	struct rtl_roctx_range *range;
+	struct rtl_record *record;
+	uint32_t open;
+
+	if (rtl_stream_register(&roctx_stream_info, &stream))
+		return;
+	record = rtl_open_reserve(stream, RTL_REGION_UNFINISHED, (uint32_t)sizeof(*range) + length,
+				  &open);
+	if (!record)
+		return;
+	range = rtl_record_payload(record);
+	*range = (struct rtl_roctx_range){.begin_ns = rtl_ticks_to_ns(rtl_ticks()),
+					  .begin_tid = (uint32_t)getpid(),
+					  .name = {.offset = sizeof(*range), .length = length - 1}};
+	memcpy(range + 1, name, length);
+	record->uid = record->parent_uid = record->correlation = 0;
+	record->instance = 1;
+	rtl_open_commit(record);
 }
 
 static int count_missed(uint64_t count, const char *cause)
@@ -175,7 +200,8 @@ int main(int argc, char **argv)
 	if (!strcmp(way, "threads"))
 		return publish_by_lines(count, publish_on_a_thread);
 	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
-	long published = cut || miss ? begin_all(count, miss) : publish_all(count);
+	bool hangs = !strcmp(way, "hang"), stays = hangs || !strcmp(way, "stay");
+	long published = cut || miss || hangs ? begin_all(count, miss) : publish_all(count);
 	int status = published < 0;
 	if (!strcmp(way, "lost") && argc > 3)
 		status |= count_missed(count, argv[3]);
@@ -185,10 +211,12 @@ int main(int argc, char **argv)
 		execl(argv[0], argv[0], argv[1], (char *)NULL);
 	if (!strcmp(way, "print"))
 		printf("%ld\n", published);
-	if (!strcmp(way, "stay"))
+	if (hangs)
+		open_range("layer 3");
+	if (stays)
 		printf("%d\n", getpid());
 	fflush(stdout);
-	while (!strcmp(way, "stay"))
+	while (stays)
 		pause();
 	if (!strcmp(way, "exit"))
 		_exit(status);

@@ -217,6 +217,8 @@ AT(rtl_host, calibration, 104);
 AT(rtl_host, values, 112);
 AT(rtl_host, waits, 120);
 AT(rtl_host, keep, 128);
+AT(rtl_host, left_out, 136);
+AT(rtl_host, unfinished, 144);
 
 AT(rtl_waits, struct_size, 0);
 AT(rtl_waits, reserved, 4);
