@@ -173,7 +173,7 @@ static bool onload_take(struct root_table *root)
 }
 
 /* In hsa_shut_down: the runtime is about to end. One that begins after it is not traced. */
-static void onload_leave(void)
+void OnUnload(void)
 {
 	if (!interceptor_on())
 		return;
@@ -187,11 +187,6 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 {
 	(void)onload_take(root);
 	return true;
-}
-
-void OnUnload(void)
-{
-	onload_leave();
 }
 
 /*
@@ -235,7 +230,7 @@ static hsa_status_t count_init(void)
 static hsa_status_t shut_down(void)
 {
 	if (__atomic_sub_fetch(&runtime.inits, 1, __ATOMIC_RELAXED) == 0)
-		onload_leave();
+		OnUnload();
 	return runtime.shut_down();
 }
 
