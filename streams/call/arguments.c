@@ -96,22 +96,6 @@ uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count
 
 /* ---- one call */
 
-void call_values_pack(const struct call_signature *signature, const uint64_t *slots,
-		      unsigned char *packed)
-{
-	const struct call_argument *argument = signature->arguments;
-	const struct call_argument *end = argument + signature->count;
-	uint32_t at = CALL_STATES_BYTES(signature->has_states);
-
-	memset(packed, 0, 8);
-	for (; argument < end; argument++, slots++) {
-		at = place_of(at, argument->size);
-		memcpy(packed + at, slots,
-		       sizeof(*slots)); /* the next one goes over what is too much */
-		at += argument->size;
-	}
-}
-
 void call_values_unpack(const struct call_signature *signature, const unsigned char *packed,
 			uint64_t *slots)
 {

@@ -62,9 +62,7 @@ struct call_values {
  * path. */
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid);
 
-/* Makes of arguments of 64 bits each what a payload has, and back. packed: CALL_PACKED_BYTES. */
-void call_values_pack(const struct call_signature *signature, const uint64_t *slots,
-		      unsigned char *packed);
+/* Makes of what a payload has arguments of 64 bits each. */
 void call_values_unpack(const struct call_signature *signature, const unsigned char *packed,
 			uint64_t *slots);
 

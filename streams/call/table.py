@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The language of tables of functions (FILE.def): what is written here, streams/call/tables.h,
-streams/call/pack.h and streams/call/slots.h expand. streams/hip/generate.py writes HIP's, streams/hsa/generate_calls.py that
+"""The language of tables of functions (FILE.def): what is written here, streams/call/tables.h and
+streams/call/pack.h expand. streams/hip/generate.py writes HIP's, streams/hsa/generate_calls.py that
 of HSA."""
 
 LANGUAGE = """ *	CALL_FUNCTION(id, name, symbol, category, C type of the result, kind of the result, its type,

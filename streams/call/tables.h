@@ -11,6 +11,7 @@
  * and CALL_SIGNATURE(ID, arguments), an initializer, in an expansion of the table.
  */
 #include <stddef.h>
+#include <string.h>
 
 #include "arguments.h"
 #include "enumeration.h"
@@ -33,6 +34,14 @@ static struct call_enumeration call_enumerations[] = {
 #undef CALL_FUNCTION
 #undef CALL_PROCEDURE
 #define CALL_ENUMERATION(...)
+
+static inline struct call_enumeration *call_enumeration_of(const char *type)
+{
+	for (size_t i = 0; i < CALL_COUNT(call_enumerations); i++)
+		if (!strcmp(call_enumerations[i].type, type))
+			return &call_enumerations[i];
+	return NULL;
+}
 
 /* ---- arguments */
 

@@ -23,8 +23,8 @@ struct text {
 /* Copies a text from anywhere; there are bytes behind it that may not be readable. Keeps errno. */
 void text_read(struct text *text, uint64_t address);
 
-/* Copies so many bytes from anywhere. False: they are not all there. Keeps errno. */
-bool text_read_bytes(void *to, uint64_t address, size_t size);
+/* Copies as many of so many bytes as are there, a page at most, from anywhere; how many. Keeps errno. */
+size_t text_read_bytes(void *to, uint64_t address, size_t size);
 
 /* Reads `bytes` (1, 2, 4 or 8) from an address that can be read. */
 static inline uint64_t value_load(uint64_t address, uint32_t bytes, bool is_signed)

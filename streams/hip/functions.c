@@ -36,10 +36,7 @@ const struct hip_function hip_functions[HIP_FUNCTIONS] = {
 
 struct call_enumeration *hip_enumeration(const char *type)
 {
-	for (size_t i = 0; i < CALL_COUNT(call_enumerations); i++)
-		if (!strcmp(call_enumerations[i].type, type))
-			return &call_enumerations[i];
-	return NULL;
+	return call_enumeration_of(type);
 }
 
 enum hip_id hip_find_function(const char *symbol)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "calls.h"
 
 #define CALL_TABLE "hsa/calls.def"
@@ -30,8 +28,5 @@ struct call_function_ids call_function_ids[TABLE_FUNCTIONS];
 
 struct call_enumeration *calls_statuses(void)
 {
-	for (size_t i = 0; i < CALL_COUNT(call_enumerations); i++)
-		if (!strcmp(call_enumerations[i].type, "hsa_status_t"))
-			return &call_enumerations[i];
-	return NULL;
+	return call_enumeration_of("hsa_status_t");
 }

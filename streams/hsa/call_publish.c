@@ -8,6 +8,7 @@
  */
 #include <rtl/events.h>
 
+#include "../call/pack.h"
 #include "../common/shared.h"
 #include "calls.h"
 #include "interceptor.h"
@@ -58,19 +59,17 @@ static inline void fill_end(const struct rtl_record *record, struct rtl_hsa_call
 
 /* With its arguments, at its begin or its end. */
 static void publish_debug(uint16_t type, const struct call *call, uint32_t number,
-			  const uint64_t *values, uint64_t end_ticks, uint64_t result)
+			  const struct call_pack *pack, uint64_t end_ticks, uint64_t result)
 {
 	const struct call_function *f = &call_functions[number];
 	const bool ends = type == RTL_FUNCTION_WITH_ARGS_END;
 	struct rtl_hsa_call_debug *payload;
 	struct rtl_record *record;
 	struct call_values args;
-	unsigned char packed[CALL_PACKED_BYTES];
 	uint32_t bytes;
 
-	call_values_pack(&f->signature, values, packed);
 	bytes = call_values_read(&args, &f->signature, call_function_ids[number].value_bytes,
-				 packed, ends && f->has_status && !(uint32_t)result);
+				 pack->to, ends && f->has_status && !(uint32_t)result);
 	record = reserve(call_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
 	if (!record)
 		return;
@@ -83,7 +82,7 @@ static void publish_debug(uint16_t type, const struct call *call, uint32_t numbe
 }
 
 static __attribute__((noinline, cold)) void publish_begins(const struct call *call, uint32_t number,
-							   const uint64_t *values)
+							   const struct call_pack *pack)
 {
 	struct rtl_record *record = NULL;
 
@@ -99,7 +98,7 @@ static __attribute__((noinline, cold)) void publish_begins(const struct call *ca
 		rtl_commit(record);
 	}
 	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		publish_debug(RTL_FUNCTION_WITH_ARGS_BEGIN, call, number, values, 0, 0);
+		publish_debug(RTL_FUNCTION_WITH_ARGS_BEGIN, call, number, pack, 0, 0);
 }
 
 /* The frame of the outermost wrapper on this thread whose function does not call back; NULL: none.
@@ -111,7 +110,7 @@ static inline bool is_of_the_runtime(const char *frame)
 	return __builtin_expect(own_ground != NULL, 0) && frame < own_ground;
 }
 
-struct call call_begin(uint32_t number, const uint64_t *values)
+struct call call_begin(uint32_t number, const struct call_pack *pack)
 {
 	const char *frame = __builtin_frame_address(0);
 	struct call call = {0};
@@ -125,12 +124,13 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	if (__builtin_expect(rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN) ||
 				     rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN),
 			     0))
-		publish_begins(&call, number, values);
+		publish_begins(&call, number, pack);
 	call.begin_ticks = rtl_ticks();
 	return call;
 }
 
-void call_end(const struct call *call, uint32_t number, const uint64_t *values, uint64_t result)
+void call_end(const struct call *call, uint32_t number, const struct call_pack *pack,
+	      uint64_t result)
 {
 	/* Where work lies between the call's end and the record, the end is read here. */
 	uint64_t end_ticks = call_functions[number].signature.has_texts ? rtl_ticks() : 0;
@@ -155,5 +155,5 @@ void call_end(const struct call *call, uint32_t number, const uint64_t *values, 
 		}
 	}
 	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_debug(RTL_FUNCTION_WITH_ARGS_END, call, number, values, end_ticks, result);
+		publish_debug(RTL_FUNCTION_WITH_ARGS_END, call, number, pack, end_ticks, result);
 }

@@ -4,11 +4,32 @@
  *
  * Threads: the program's. A call that nobody wants costs a branch.
  */
-#include "../call/slots.h"
 #include "calls.h"
 #include "memory.h"
 
 #define CALL_ENUMERATION(...)
+
+/* Whether the arguments of a function have states. */
+#include "../call/counts.h"
+enum {
+#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
+		      arguments)                                                                   \
+	STATES_##id = CALL_HAS_STATES(arguments),
+#define CALL_PROCEDURE CALL_FUNCTION
+#include "hsa/calls.def"
+#undef CALL_FUNCTION
+#undef CALL_PROCEDURE
+};
+#include "../call/no_kinds.h"
+
+#include "../call/pack.h"
+
+#define PACK(id, arguments)                                                                        \
+	struct call_pack pack_;                                                                    \
+	_Alignas(8) unsigned char packed_[CALL_PACKED_BYTES];                                      \
+                                                                                                   \
+	call_pack_begin(&pack_, packed_, STATES_##id);                                             \
+	arguments
 
 void *call_next[TABLE_FUNCTIONS];
 
@@ -46,19 +67,20 @@ bool call_is_of_memory(uint32_t number)
                                                                                                    \
 		if (!calls_wanted() && !memory_)                                                   \
 			return next_ names;                                                        \
-		const uint64_t slots_[] = {arguments 0};                                           \
+		PACK(id, arguments);                                                               \
 		struct memory_operation operation_;                                                \
 		struct call call_ = {0};                                                           \
                                                                                                    \
 		if (!memory_ || calls_wanted())                                                    \
-			call_ = call_begin(ENTRY_##id, slots_);                                    \
+			call_ = call_begin(ENTRY_##id, &pack_);                                    \
 		if (memory_)                                                                       \
-			memory_begin(&operation_, memory_, ENTRY_##id, slots_);                    \
+			memory_begin(&operation_, memory_, ENTRY_##id, pack_.values);              \
 		ctype const result_ = next_ names;                                                 \
                                                                                                    \
 		if (memory_)                                                                       \
-			memory_end(&operation_, slots_, (uint32_t)CALL_RESULT_##kind(result_));    \
-		call_end(&call_, ENTRY_##id, slots_, (uint64_t)CALL_RESULT_##kind(result_));       \
+			memory_end(&operation_, pack_.values,                                      \
+				   (uint32_t)CALL_RESULT_##kind(result_));                         \
+		call_end(&call_, ENTRY_##id, &pack_, (uint64_t)CALL_RESULT_##kind(result_));       \
 		return result_;                                                                    \
 	}
 
@@ -72,11 +94,11 @@ bool call_is_of_memory(uint32_t number)
 			next_ names;                                                               \
 			return;                                                                    \
 		}                                                                                  \
-		const uint64_t slots_[] = {arguments 0};                                           \
-		const struct call call_ = call_begin(ENTRY_##id, slots_);                          \
+		PACK(id, arguments);                                                               \
+		const struct call call_ = call_begin(ENTRY_##id, &pack_);                          \
                                                                                                    \
 		next_ names;                                                                       \
-		call_end(&call_, ENTRY_##id, slots_, 0);                                           \
+		call_end(&call_, ENTRY_##id, &pack_, 0);                                           \
 	}
 #include "hsa/calls.def"
 

@@ -82,6 +82,8 @@ struct call {
 	uint64_t instance; /* 0: of one that is left out */
 };
 
-/* Around the call of the function with that number; values are its arguments as 64 bits each. */
-struct call call_begin(uint32_t number, const uint64_t *values);
-void call_end(const struct call *call, uint32_t number, const uint64_t *values, uint64_t result);
+/* Around the call of the function with that number, and its arguments (call/pack.h). */
+struct call_pack;
+struct call call_begin(uint32_t number, const struct call_pack *pack);
+void call_end(const struct call *call, uint32_t number, const struct call_pack *pack,
+	      uint64_t result);

@@ -389,14 +389,6 @@ static hsa_status_t check_standalone(const struct context *context, uint32_t gro
 	return status;
 }
 
-/* A kernel on another queue may come next and is to be counted. Not for ever: what is before the start may wait
- * for the caller. */
-static void wait_for_start(const struct context *context)
-{
-	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
-				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
-}
-
 EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
@@ -412,7 +404,10 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
-	wait_for_start(context);
+	/* A kernel on another queue may come next and is to be counted. Not for ever: what is before the start may
+	 * wait for the caller. */
+	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
+				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -49,14 +49,6 @@ static void refuse_settings(const rocprofiler_settings_t *settings)
 		complain("obj_dumping is not supported");
 }
 
-/* aqlprofile's stop reads as well if this is 0, and its read fails: we read by ourselves. The library looks
- * at it when the runtime loads it, which is later. */
-static void read_ourselves(void)
-{
-	if (secure_getenv("AQLPROFILE_READ_API"))
-		(void)setenv("AQLPROFILE_READ_API", "1", 1);
-}
-
 /* A function of the tool's. */
 static void (*tool_function(const char *name))(void)
 {
@@ -157,7 +149,10 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 	loaded = true;
 	runtime_keep_waits(table);
 	refuse_variables();
-	read_ourselves();
+	/* aqlprofile's stop reads as well if this is 0, and its read fails: we read by ourselves. The library looks
+	 * at it when the runtime loads it, which is later. */
+	if (secure_getenv("AQLPROFILE_READ_API"))
+		(void)setenv("AQLPROFILE_READ_API", "1", 1);
 	if (path && *path) {
 		if (!load_tool(path, &settings))
 			return false;

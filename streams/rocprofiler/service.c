@@ -152,12 +152,6 @@ static void tell_program(const struct work *work)
 	hsa->signal_subtract(work->original, 1);
 }
 
-static void on_counts(struct work *work)
-{
-	work->counts_ended = true;
-	pass_turn(work);
-}
-
 /* There is room for as many packets in its queue's ring. */
 static void note_end(const struct work *work)
 {
@@ -254,7 +248,8 @@ static bool look(struct work *work)
 		news = true;
 	}
 	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
-		on_counts(work);
+		work->counts_ended = true;
+		pass_turn(work);
 		news = true;
 	}
 	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {

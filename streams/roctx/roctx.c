@@ -78,15 +78,19 @@ struct range {
 	const char *name; /* not terminated; of a popped range valid until the next push */
 };
 
+/* One that is open, with its name. */
+struct kept {
+	struct range range;
+	char name[RANGE_NAME_BYTES];
+};
+
 /* ---- ranges that are open, with their names: a stack for each thread of those that were pushed, and a table for the
  * process of those that were started. A stack is freed with its thread. */
 
 struct stack {
 	int32_t level;
 	uint32_t count, capacity;
-	struct range *ranges; /* names of them are offsets into `names` */
-	char *names;          /* one behind the other, as the ranges */
-	size_t names_used, names_size;
+	struct kept *ranges;
 };
 
 static __thread struct stack *self __attribute__((tls_model("initial-exec")));
@@ -97,10 +101,9 @@ static void free_stack(void *stack_)
 	struct stack *stack = stack_;
 
 	for (uint32_t i = 0; i < stack->count; i++) /* nobody will end them */
-		if (stack->ranges[i].selects)
+		if (stack->ranges[i].range.selects)
 			outside_range_closes();
 	free(stack->ranges);
-	free(stack->names);
 	free(stack);
 	if (self == stack)
 		self = NULL;
@@ -124,27 +127,25 @@ static struct stack *my_stack(void)
 	return self;
 }
 
-static bool make_room(struct stack *stack, size_t name_length)
+static void keep_range(struct kept *kept, const struct range *range)
 {
-	if (stack->count == stack->capacity) {
-		const uint32_t capacity = stack->capacity ? 2 * stack->capacity : 16;
-		struct range *ranges =
-			reallocarray(stack->ranges, capacity, sizeof(*stack->ranges));
+	kept->range = *range;
+	if (range->name_length)
+		memcpy(kept->name, range->name, range->name_length);
+}
 
-		if (!ranges)
-			return false;
-		stack->ranges = ranges;
-		stack->capacity = capacity;
-	}
-	if (name_length > stack->names_size - stack->names_used) {
-		const size_t size = 2 * stack->names_size + RANGE_NAME_BYTES;
-		char *names = realloc(stack->names, size);
+static bool make_room(struct stack *stack)
+{
+	const uint32_t capacity = stack->capacity ? 2 * stack->capacity : 16;
+	struct kept *ranges;
 
-		if (!names)
-			return false;
-		stack->names = names;
-		stack->names_size = size;
-	}
+	if (stack->count < stack->capacity)
+		return true;
+	ranges = reallocarray(stack->ranges, capacity, sizeof(*stack->ranges));
+	if (!ranges)
+		return false;
+	stack->ranges = ranges;
+	stack->capacity = capacity;
 	return true;
 }
 
@@ -157,28 +158,23 @@ static int32_t ranges_level(void)
 /* The innermost range of this thread that is recorded; NULL: none. Valid until the next push. */
 static const struct range *ranges_top(void)
 {
-	return self && self->count ? &self->ranges[self->count - 1] : NULL;
+	return self && self->count ? &self->ranges[self->count - 1].range : NULL;
 }
 
 /* One level in. range: to be kept, with its name; NULL: not recorded. False: no memory. */
 static bool ranges_push(const struct range *range)
 {
 	struct stack *stack = my_stack();
-	struct range *kept;
 
 	if (!stack)
 		return false;
 	stack->level++;
 	if (!range)
 		return true;
-	if (!make_room(stack, range->name_length))
+	if (!make_room(stack))
 		return false;
-	kept = &stack->ranges[stack->count++];
-	*kept = *range;
-	kept->level = stack->level - 1;
-	if (range->name_length)
-		memcpy(stack->names + stack->names_used, range->name, range->name_length);
-	stack->names_used += range->name_length;
+	keep_range(&stack->ranges[stack->count], range);
+	stack->ranges[stack->count++].range.level = stack->level - 1;
 	return true;
 }
 
@@ -190,18 +186,16 @@ static bool ranges_pop(struct range *range)
 	if (!stack || !stack->level)
 		return false;
 	stack->level--;
-	if (!stack->count || stack->ranges[stack->count - 1].level != stack->level)
+	if (!stack->count || stack->ranges[stack->count - 1].range.level != stack->level)
 		return false;
-	*range = stack->ranges[--stack->count];
-	stack->names_used -= range->name_length;
-	range->name = stack->names + stack->names_used;
+	*range = stack->ranges[--stack->count].range;
+	range->name = stack->ranges[stack->count].name;
 	return true;
 }
 
 struct started {
 	struct started *next;
-	struct range range;
-	char name[];
+	struct kept kept; /* its memory ends with the name */
 };
 
 #define BUCKETS 256u
@@ -223,7 +217,7 @@ static struct started *take_out(uint64_t id)
 	for (struct started **place = bucket_of(id); *place; place = &(*place)->next) {
 		struct started *found = *place;
 
-		if (found->range.id != id)
+		if (found->kept.range.id != id)
 			continue;
 		*place = found->next;
 		return found;
@@ -234,14 +228,12 @@ static struct started *take_out(uint64_t id)
 /* Keeps a started range under its id, in the place of one with the same. False: no memory. */
 static bool ranges_start(const struct range *range)
 {
-	struct started *started = malloc(sizeof(*started) + range->name_length);
+	struct started *started = malloc(offsetof(struct started, kept.name) + range->name_length);
 	struct started *old;
 
 	if (!started)
 		return false;
-	started->range = *range;
-	if (range->name_length)
-		memcpy(started->name, range->name, range->name_length);
+	keep_range(&started->kept, range);
 	pthread_mutex_lock(&table.lock);
 	old = take_out(range->id);
 	started->next = *bucket_of(range->id);
@@ -252,21 +244,17 @@ static bool ranges_start(const struct range *range)
 	return true;
 }
 
-/* Takes it out. Returns true if there was one; its name is in the caller's buffer. */
-static bool ranges_stop(uint64_t id, struct range *range, char name[RANGE_NAME_BYTES])
+/* Takes it out; to be freed. NULL: there is none. */
+static struct started *ranges_stop(uint64_t id)
 {
 	struct started *found;
 
 	pthread_mutex_lock(&table.lock);
 	found = take_out(id);
 	pthread_mutex_unlock(&table.lock);
-	if (!found)
-		return false;
-	*range = found->range;
-	memcpy(name, found->name, range->name_length);
-	range->name = name;
-	free(found);
-	return true;
+	if (found)
+		found->kept.range.name = found->kept.name;
+	return found;
 }
 
 /* ---- start */
@@ -609,23 +597,23 @@ uint64_t roctxRangeStartA(const char *message)
 		open_range(&range, &name);
 		range.id = id;
 		keep(&range);
-		if (ranges_start(&range)) {
+		if (ranges_start(&range))
 			publish_begin(&range);
-		} else {
+		else
 			lose(&range);
-		}
 	}
 	return id;
 }
 
 void roctxRangeStop(uint64_t id)
 {
-	char name[RANGE_NAME_BYTES];
-	struct range range;
+	struct started *started;
 
 	begin();
-	if (ranges_stop(id, &range, name))
-		end_range(&range);
+	started = ranges_stop(id);
+	if (started)
+		end_range(&started->kept.range);
+	free(started);
 	if (next.roctxRangeStop)
 		next.roctxRangeStop(id);
 }

@@ -204,15 +204,6 @@ static struct slot *fresh(void)
 	return slot;
 }
 
-/* Under the lock. */
-static void set_free(struct slot *slot)
-{
-	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
-	metadata_clear(&slot->event.metadata);
-	slot->next = free_slots;
-	free_slots = slot;
-}
-
 /* As objects of C++. */
 static void show(struct slot *slot)
 {
@@ -284,22 +275,9 @@ struct slot *key_event(struct key *key)
 void slot_release(struct slot *slot)
 {
 	framework_lock();
-	set_free(slot);
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+	metadata_clear(&slot->event.metadata);
+	slot->next = free_slots;
+	free_slots = slot;
 	framework_unlock();
-}
-
-void events_reset(void)
-{
-	uint64_t i, n = (uint64_t)chunk_count * CHUNK_SLOTS;
-
-	for (i = 0; i < n; i++) {
-		struct slot *slot =
-			(struct slot *)(void *)chunks[i / CHUNK_SLOTS] + i % CHUNK_SLOTS;
-
-		if (i % CHUNK_SLOTS && slot->state != SLOT_FREE)
-			set_free(slot);
-	}
-	table_reset(&keys);
-	for (i = 0; i < RECENT; i++)
-		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
 }

@@ -2,9 +2,9 @@
 /*
  * Payloads and events.
  *
- * A key is what payloads with one name, file, line and column have in common; it stays until a
- * reset. Each visit makes an event of its own: a slot, which holds all that belongs to it and never
- * leaves its place, so that a pointer can be told from rubbish without looking behind it.
+ * A key is what payloads with one name, file, line and column have in common; it stays. Each visit
+ * makes an event of its own: a slot, which holds all that belongs to it and never leaves its place,
+ * so that a pointer can be told from rubbish without looking behind it.
  *
  * Ids: that of a slot says where it is and how often it was used before, so it is never given out
  * again. Those of keys are below all of them.
@@ -78,9 +78,6 @@ int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value);
 void metadata_prepare(void);
 void metadata_init(struct xpti_map *map);
 void metadata_clear(struct xpti_map *map);
-
-/* Forgets all keys, and makes all events free. Under the framework's lock. */
-void events_reset(void);
 
 /* Payloads, metadata, events and tracepoints as objects of C++ (interfaces.c): what the first word of each points
  * to, a table of functions in the order in which XPTI's classes declare them (the Itanium ABI of C++). */

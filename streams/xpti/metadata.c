@@ -2,13 +2,12 @@
 /*
  * An event's metadata: a map that collectors of C++ walk, look up in, and may add to as the
  * std::unordered_map that it is to them. So its memory comes from the program's operator new, where
- * it has one.
+ * it has one. An event has few items: one bucket does, until C++ makes it more.
  *
  * Writers of maps hold the framework's lock. Readers of C++ do not, as with upstream.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "events.h"
 
@@ -114,35 +113,6 @@ static struct xpti_map_node *find(struct xpti_map *map, uint32_t key)
 	return NULL;
 }
 
-/* Room for one more: at most one node for each bucket. False: no memory. */
-static bool grow(struct xpti_map *map)
-{
-	static const size_t primes[] = {13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753};
-	struct xpti_map_node *node = map->first, *next;
-	struct xpti_map_node **buckets;
-	size_t i = 0, count;
-
-	if (map->count + 1 <= map->next_resize)
-		return true;
-	while (i + 1 < sizeof primes / sizeof primes[0] && primes[i] <= map->bucket_count)
-		i++;
-	count = primes[i] > map->bucket_count ? primes[i] : 2 * map->bucket_count + 1;
-	buckets = take_memory(count * sizeof(struct xpti_map_node *));
-	if (!buckets)
-		return false;
-	memset(buckets, 0, count * sizeof(struct xpti_map_node *));
-	if (map->buckets != &map->single)
-		give_memory(map->buckets);
-	map->buckets = buckets;
-	map->bucket_count = map->next_resize = count;
-	map->first = NULL;
-	for (; node; node = next) {
-		next = node->next;
-		enter(map, node);
-	}
-	return true;
-}
-
 int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value)
 {
 	struct xpti_map_node *node = find(map, key);
@@ -151,7 +121,7 @@ int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value)
 		node->value = value;
 		return XPTI_DUPLICATE;
 	}
-	node = grow(map) ? take_memory(sizeof *node) : NULL;
+	node = take_memory(sizeof *node);
 	if (!node)
 		return XPTI_FAIL;
 	*node = (struct xpti_map_node){.key = key, .value = value};

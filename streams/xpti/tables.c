@@ -88,25 +88,6 @@ struct node *table_get(const struct table *table, uint64_t id)
 	return piece ? __atomic_load_n(&piece[id % TABLE_PIECE], __ATOMIC_ACQUIRE) : NULL;
 }
 
-void table_reset(struct table *table)
-{
-	struct node *node, *next;
-	uint32_t i;
-
-	for (i = 0; i < TABLE_BUCKETS; i++) {
-		node = table->buckets[i];
-		__atomic_store_n(&table->buckets[i], NULL, __ATOMIC_RELEASE);
-		for (; node; node = next) {
-			next = node->next;
-			node->next = table->forgotten;
-			table->forgotten = node;
-		}
-	}
-	for (i = 0; i < TABLE_PIECES && table->pieces[i]; i++)
-		memset(table->pieces[i], 0, TABLE_PIECE * sizeof *table->pieces[i]);
-	__atomic_store_n(&table->count, 0, __ATOMIC_RELAXED);
-}
-
 /* ---- strings and objects */
 
 struct bytes {
@@ -176,13 +157,6 @@ const struct entry *strings_get(uint32_t id)
 const struct entry *objects_get(uint32_t id)
 {
 	return (const struct entry *)table_get(&objects, id);
-}
-
-void strings_reset(void)
-{
-	table_reset(&strings);
-	for (uint32_t i = 0; i < RECENT; i++)
-		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
 }
 
 uint64_t entry_rtl(struct entry *entry)

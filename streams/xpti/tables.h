@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is interned: strings, objects (bytes with a type), and the keys of events.h. What is in a table is
- * found without a lock, has a number, and neither changes nor moves. It is added under the framework's lock. A reset
- * is for tests, which do nothing else meanwhile.
+ * found without a lock, has a number, and neither changes nor moves. It is added under the framework's lock.
  */
 #pragma once
 
@@ -28,8 +27,7 @@ struct table {
 	struct node *(*make)(const void *what, uint32_t id);
 	struct node *buckets[TABLE_BUCKETS]; /* release by table_add, acquire by who looks */
 	struct node **pieces[TABLE_PIECES];  /* by number; likewise */
-	uint32_t count;         /* numbers given out; relaxed: pieces tell what is there */
-	struct node *forgotten; /* by a reset; others may still look at them */
+	uint32_t count; /* numbers given out; relaxed: pieces tell what is there */
 };
 
 uint64_t table_hash(const void *data, size_t size);
@@ -37,8 +35,6 @@ uint64_t table_hash(const void *data, size_t size);
 struct node *table_add(struct table *table, uint64_t hash, const void *what);
 /* By number; NULL: there is none. */
 struct node *table_get(const struct table *table, uint64_t id);
-/* Forgets all; what was given out stays readable. */
-void table_reset(struct table *table);
 
 /* A string or an object. */
 struct entry {
@@ -56,6 +52,5 @@ struct entry *objects_add(const char *data, size_t size, uint8_t type);
 /* By number, of strings from 1; NULL: there is none. */
 const struct entry *strings_get(uint32_t id);
 const struct entry *objects_get(uint32_t id);
-void strings_reset(void);
 /* A string's id in librtl. */
 uint64_t entry_rtl(struct entry *entry);

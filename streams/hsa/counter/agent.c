@@ -99,23 +99,3 @@ bool agent_block(const agent_library *library, hsa_agent_t agent, const char *na
 	*registers = most;
 	return true;
 }
-
-uint32_t agent_enable_bytes(const agent_library *library, hsa_agent_t agent)
-{
-	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent};
-
-	if (library->hsa_ven_amd_aqlprofile_get_info(&profile,
-						     HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL))
-		return 0;
-	return profile.command_buffer.size;
-}
-
-bool agent_enable_packet(const agent_library *library, hsa_agent_t agent, void *memory,
-			 uint32_t bytes, void *packet)
-{
-	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent,
-						    .command_buffer = {memory, bytes}};
-
-	return !library->hsa_ven_amd_aqlprofile_get_info(
-		&profile, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, packet);
-}

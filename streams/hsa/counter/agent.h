@@ -36,9 +36,3 @@ bool agent_library_find(agent_extension *ask, agent_library *library, char *why,
  * counts at the same time. False: it has no such block. */
 bool agent_block(const agent_library *library, hsa_agent_t agent, const char *name,
 		 uint32_t *number, uint32_t *instances, uint32_t *registers);
-
-/* What lets a queue's work count: a packet of 64 bytes whose commands are in memory of so many bytes, that
- * the GPU can read. 0, false: the library cannot. */
-uint32_t agent_enable_bytes(const agent_library *library, hsa_agent_t agent);
-bool agent_enable_packet(const agent_library *library, hsa_agent_t agent, void *memory,
-			 uint32_t bytes, void *packet);

@@ -70,19 +70,7 @@ static void unexpected(struct compiler *c, const char *wanted)
 /* How many vectors more a step leaves on the stack. */
 static int growth(enum step_kind kind)
 {
-	switch (kind) {
-	case STEP_NUMBER:
-	case STEP_INPUT:
-	case STEP_NO_VALUE:
-		return 1;
-	case STEP_ADD:
-	case STEP_SUBTRACT:
-	case STEP_MULTIPLY:
-	case STEP_DIVIDE:
-		return -1;
-	default:
-		return 0;
-	}
+	return kind <= STEP_NO_VALUE ? 1 : kind <= STEP_DIVIDE ? -1 : 0;
 }
 
 static void emit(struct compiler *c, struct step step)

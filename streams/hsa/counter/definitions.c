@@ -67,19 +67,6 @@ static bool add(struct counter_set *set, const struct counter_def *def)
 	return true;
 }
 
-static bool keep(struct counter_set *set, char *text)
-{
-	char **texts = reallocarray(set->texts, set->text_count + 1, sizeof(*texts));
-
-	if (!texts) {
-		free(text);
-		return fail(set, "out of memory");
-	}
-	texts[set->text_count++] = text;
-	set->texts = texts;
-	return true;
-}
-
 /* ---- lists ---- */
 
 bool text_has_name(const char *text, const char *name)
@@ -178,16 +165,11 @@ static char *list_in(struct counter_set *set, const char *path)
 static bool read_all(struct counter_set *set, const char *list)
 {
 	const char *named = list ? list : secure_getenv("RTL_COUNTERS_DEFINITIONS");
-	char *text;
 
-	if (!named || !*named)
-		named = counter_own_table;
-	else if (!counter_list_is(named))
-		return (text = list_in(set, named)) && keep(set, text) && read_list(set, text);
-	text = strdup(named);
-	if (!text)
-		return fail(set, "out of memory");
-	return keep(set, text) && read_list(set, text);
+	if (named && *named && !counter_list_is(named))
+		return (set->text = list_in(set, named)) && read_list(set, set->text);
+	set->text = strdup(named && *named ? named : counter_own_table);
+	return set->text ? read_list(set, set->text) : fail(set, "out of memory");
 }
 
 /* ---- the set ---- */
@@ -247,16 +229,9 @@ static bool copy_properties(struct counter_set *set, const struct counter_option
 	set->properties = calloc(options->property_count, sizeof(*set->properties));
 	if (!set->properties)
 		return fail(set, "out of memory");
-	for (size_t i = 0; i < options->property_count; i++) {
-		char *name = strdup(options->properties[i].name);
-		if (!name)
-			return fail(set, "out of memory");
-		set->properties[i].name = name;
-		set->properties[i].value = options->properties[i].value;
-		set->property_count++;
-		if (!keep(set, name))
-			return false;
-	}
+	set->property_count = options->property_count;
+	memcpy(set->properties, options->properties,
+	       options->property_count * sizeof(*set->properties));
 	return true;
 }
 
@@ -289,9 +264,7 @@ void counter_set_destroy(struct counter_set *set)
 {
 	if (!set)
 		return;
-	for (size_t i = 0; i < set->text_count; i++)
-		free(set->texts[i]);
-	free(set->texts);
+	free(set->text);
 	free(set->sorted);
 	free(set->list);
 	free(set->properties);
@@ -313,19 +286,15 @@ const struct counter_def *counter_set_at(const struct counter_set *set, size_t i
 	return i < set->sorted_count ? set->sorted[i] : NULL;
 }
 
+static int compare_name(const void *name, const void *def)
+{
+	return strcmp(name, (*(const struct counter_def *const *)def)->name);
+}
+
 const struct counter_def *counter_find(const struct counter_set *set, const char *name)
 {
-	size_t low = 0, high = set->sorted_count;
+	const struct counter_def *const *found =
+		bsearch(name, set->sorted, set->sorted_count, sizeof(*set->sorted), compare_name);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, set->sorted[middle]->name);
-		if (!order)
-			return set->sorted[middle];
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	return found ? *found : NULL;
 }

@@ -6,11 +6,6 @@
 
 #include "program.h"
 
-struct vector {
-	struct place *places;
-	size_t count;
-};
-
 struct machine {
 	const struct metric *metric;
 	const struct metric_values *values;
@@ -225,27 +220,21 @@ static bool make_room(struct metric *metric, const struct metric_values *values)
 
 bool metric_evaluate(struct metric *metric, const struct metric_values *values, double *out)
 {
-	struct {
-		struct machine machine;
-		size_t counts[256];
-	} room;
-	struct machine *m = &room.machine;
+	struct machine m = {.metric = metric, .values = values};
 	double sum = 0;
 
-	if (metric->depth > sizeof(room.counts) / sizeof(*room.counts) ||
-	    !make_room(metric, values))
+	if (!make_room(metric, values))
 		return false;
-	*m = (struct machine){.metric = metric, .values = values};
 	for (size_t i = 0; i < metric->step_count; i++) {
-		if (run_step(m, &metric->steps[i]))
+		if (run_step(&m, &metric->steps[i]))
 			continue;
-		if (!m->divided_by_zero || !metric->zero_divide)
+		if (!m.divided_by_zero || !metric->zero_divide)
 			return false;
 		*out = 0;
 		return true;
 	}
-	for (size_t i = 0; i < m->counts[0]; i++)
-		sum += places_of(m, 0)[i].value;
+	for (size_t i = 0; i < m.counts[0]; i++)
+		sum += places_of(&m, 0)[i].value;
 	if (!isfinite(sum))
 		return false;
 	*out = sum;

@@ -140,19 +140,26 @@ static void finish_packet(struct library_packet *packet)
 	packet->signal = 0;
 }
 
+/* Without memory the library tells how much it needs. */
 static struct enabling *make_enabling(hsa_agent_t agent)
 {
-	const uint32_t bytes = agent_enable_bytes(&library, agent);
+	const hsa_ven_amd_aqlprofile_info_type_t enable = HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD;
+	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent};
 	struct enabling *made = calloc(1, sizeof(*made));
-	void *memory = made && bytes ? allocate(system_pool, agent, bytes) : NULL;
 
-	if (memory && agent_enable_packet(&library, agent, memory, bytes, &made->packet)) {
+	if (!made || library.hsa_ven_amd_aqlprofile_get_info(&profile, enable, NULL) ||
+	    !profile.command_buffer.size)
+		goto failed;
+	profile.command_buffer.ptr = allocate(system_pool, agent, profile.command_buffer.size);
+	if (profile.command_buffer.ptr &&
+	    !library.hsa_ven_amd_aqlprofile_get_info(&profile, enable, &made->packet)) {
 		finish_packet(&made->packet);
 		made->agent = agent;
 		return made;
 	}
-	if (memory)
-		(void)interceptor.hsa.memory_pool_free(memory);
+	if (profile.command_buffer.ptr)
+		(void)interceptor.hsa.memory_pool_free(profile.command_buffer.ptr);
+failed:
 	free(made);
 	return NULL;
 }

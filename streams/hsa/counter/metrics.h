@@ -70,7 +70,7 @@ struct counter_options {
 /*
  * The counters and metrics of a GPU.
  * gfx      the GPU's name as HSA has it: "gfx90a"; what follows a colon does not count
- * options  may be NULL; copied
+ * options  may be NULL; copied, but for names of properties: those stay the caller's
  * Returns NULL after a line in `message`: the list cannot be read, has an error, or has nothing for this GPU.
  */
 struct counter_set *counter_set_load(const char *gfx, const struct counter_options *options,

@@ -99,9 +99,13 @@ static bool compile(struct making *making)
 	return gpu->metrics;
 }
 
-static uint64_t interned(const char *text)
+static void set_text(const struct counter_metric *metric, const char *key, const char *text,
+		     uint64_t *id)
 {
-	return text && *text ? interceptor_string(text) : 0;
+	if (!text || !*text)
+		return;
+	*id = interceptor_string(text);
+	(void)rtl_tracepoint_set(metric->uid, key, text);
 }
 
 /* The same counter or metric of the same architecture is one tracepoint in all processes. */
@@ -123,19 +127,11 @@ static void describe(const struct making *making, struct counter_metric *metric)
 	metric->name = interceptor_string(name);
 	if (!def)
 		return;
-	metric->text[0] = interned(def->unit);
-	metric->text[1] = interned(def->block);
-	metric->text[2] = interned(def->expression);
-	metric->description = interned(def->description);
 	metric->event = def->block ? def->event : 0;
-	if (def->unit && *def->unit)
-		(void)rtl_tracepoint_set(metric->uid, "unit", def->unit);
-	if (def->description && *def->description)
-		(void)rtl_tracepoint_set(metric->uid, "description", def->description);
-	if (def->block)
-		(void)rtl_tracepoint_set(metric->uid, "block", def->block);
-	if (def->expression)
-		(void)rtl_tracepoint_set(metric->uid, "expression", def->expression);
+	set_text(metric, "unit", def->unit, &metric->unit);
+	set_text(metric, "block", def->block, &metric->block);
+	set_text(metric, "expression", def->expression, &metric->expression);
+	set_text(metric, "description", def->description, &metric->description);
 	(void)rtl_tracepoint_set(metric->uid, "architecture", making->name);
 }
 
@@ -421,9 +417,9 @@ void plan_publish(const struct counter_gpu *gpu)
 		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
 		const struct rtl_hsa_counter_info info = {
 			.name = metric->name,
-			.unit = metric->text[0],
-			.block = metric->text[1],
-			.expression = metric->text[2],
+			.unit = metric->unit,
+			.block = metric->block,
+			.expression = metric->expression,
 			.description = metric->description,
 			.gpu = gpu->node,
 			.event = metric->event,

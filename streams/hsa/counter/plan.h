@@ -57,9 +57,8 @@ static inline bool counter_intervals_are_wanted(void)
 struct counter_metric {
 	struct metric *metric;
 	uint64_t uid, name;
-	uint64_t text[3]; /* interned, for metadata: unit, block, expression */
-	uint64_t description;
-	uint32_t event; /* of a counter */
+	uint64_t unit, block, expression, description; /* interned; 0: none */
+	uint32_t event;                                /* of a counter */
 	uint32_t pass;
 	bool is_counter;
 	uint32_t *inputs;             /* their places among the pass's */

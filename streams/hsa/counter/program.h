@@ -22,8 +22,7 @@ struct counter_set {
 	size_t count, room;
 	const struct counter_def **sorted; /* by name, each once */
 	size_t sorted_count;
-	char **texts; /* lists; definitions point into them */
-	size_t text_count;
+	char *text; /* the list; definitions point into it */
 	struct counter_property *properties;
 	size_t property_count;
 	bool sums; /* a counter's name in an expression is the sum of its samples: v1's files */
@@ -40,13 +39,16 @@ bool text_has_name(const char *text, const char *name);
 #define METRIC_STACK 256 /* vectors */
 
 enum step_kind {
+	/* One vector more on the stack: */
 	STEP_NUMBER,
 	STEP_INPUT,
 	STEP_NO_VALUE, /* a property that is not known */
+	/* One less: */
 	STEP_ADD,
 	STEP_SUBTRACT,
 	STEP_MULTIPLY,
 	STEP_DIVIDE,
+	/* As many: */
 	STEP_NEGATE,
 	STEP_REDUCE,
 	STEP_SELECT,

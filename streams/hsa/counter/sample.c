@@ -417,7 +417,7 @@ static int prepare(struct counter_queue *queue, uint32_t packets)
 	int error;
 
 	room = room < SAMPLES_LEAST ? SAMPLES_LEAST : room > SAMPLES_MOST ? SAMPLES_MOST : room;
-	error = slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST);
+	error = slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST, false);
 	if (error)
 		return error;
 	/* The pool may have rounded the number up. */
@@ -435,10 +435,9 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 		sampler_add_queue(gpu, hsa);
 	if (!gpu || counter_settings.sample_ns)
 		return NULL;
-	queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	queue = source_create(sizeof(*queue));
 	if (!queue)
 		return NULL;
-	memset(queue, 0, sizeof(*queue));
 	queue->gpu = gpu;
 	queue->packets = recorded;
 	queue->id = *id;

@@ -15,13 +15,12 @@
 #include "plan.h"
 #include "settings.h"
 #include "slots.h"
+#include "turns.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u
-/* Between two looks while a reading is under way; a part of the time since it began. */
-#define POLL_NS     20000u
-#define POLL_MAX_NS 1000000u
-#define POLL_PART   16u
+/* Between two looks while a reading is under way: this part of the time since it began. */
+#define POLL_PART 16u
 /* While no GPU is sampled. */
 #define IDLE_NS 10000000000u
 
@@ -195,11 +194,6 @@ static void count_missed(const struct counter_pass *pass, const char *cause)
 	rtl_stream_count_missed(counter_streams.values, cause, pass->metric_count);
 }
 
-static bool are_wanted(void)
-{
-	return counter_intervals_are_wanted() && !is_paused();
-}
-
 /* What a pass has counted since its counters were started, or read before: NULL, or why it is not known. */
 static const char *take(struct sampled *sampled, const struct counter_pass *pass)
 {
@@ -221,7 +215,7 @@ static void finish_reading(struct sampled *sampled)
 {
 	const struct counter_pass *pass = pass_of(sampled);
 	const uint64_t begin_ns = sampled->begin_ns, end_ns = rtl_clock_ns();
-	const bool wanted = are_wanted();
+	const bool wanted = counter_intervals_are_wanted() && !is_paused();
 	const char *why = take(sampled, pass);
 
 	sampled->waiting = false;
@@ -236,20 +230,7 @@ static void finish_reading(struct sampled *sampled)
 		publish(sampled, pass, begin_ns, end_ns);
 }
 
-static void give_up(struct sampled *sampled)
-{
-	count_missed(pass_of(sampled), "a GPU's counters were not read in time");
-	fail(sampled, "a reading took longer than RTL_COUNTERS_TIMEOUT");
-}
-
 /* ---- the thread ---- */
-
-static uint64_t poll_ns(uint64_t since_ns)
-{
-	const uint64_t ns = since_ns / POLL_PART;
-
-	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
-}
 
 /* The next one is due on the same beat, unless that has gone by. */
 static void set_due(struct sampled *sampled, uint64_t now_ns)
@@ -278,9 +259,12 @@ static uint64_t look_at(struct sampled *sampled, bool ends)
 	untouch();
 	if (!sampled->waiting)
 		return sampled->due_ns - now_ns;
-	if (now_ns > sampled->submitted_ns + counter_settings.timeout_ns)
-		give_up(sampled);
-	return poll_ns(now_ns > sampled->submitted_ns ? now_ns - sampled->submitted_ns : 0);
+	if (now_ns > sampled->submitted_ns + counter_settings.timeout_ns) {
+		count_missed(pass_of(sampled), "a GPU's counters were not read in time");
+		fail(sampled, "a reading took longer than RTL_COUNTERS_TIMEOUT");
+	}
+	return turns_poll_ns(now_ns > sampled->submitted_ns ? now_ns - sampled->submitted_ns : 0,
+			     POLL_PART);
 }
 
 static struct sampled *first_sampled(void)

@@ -14,10 +14,8 @@
 #include "sample.h"
 #include "settings.h"
 
-/* Between two looks while something is under way; a part of the time since something has happened. */
-#define POLL_NS     20000u
-#define POLL_MAX_NS 1000000u
-#define POLL_PART   64u
+/* Between two looks while something is under way: this part of the time since something has happened. */
+#define POLL_PART 64u
 /* The longest sleep, should a wake-up ever be lost. */
 #define SLEEP_NS 100000000u
 
@@ -225,13 +223,6 @@ static bool is_busy(void)
 
 /* ---- the thread ---- */
 
-static uint64_t poll_ns(uint64_t now_ns)
-{
-	const uint64_t ns = (now_ns - turns.stirred_ns) / POLL_PART;
-
-	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
-}
-
 /* How long to wait before the next look; 0: nothing is under way. */
 static uint64_t look(void)
 {
@@ -246,7 +237,7 @@ static uint64_t look(void)
 			untold = turns.turns[i].gpu;
 		turns.turns[i].untold = false;
 	}
-	wait_ns = is_busy() ? poll_ns(now_ns) : 0;
+	wait_ns = is_busy() ? turns_poll_ns(now_ns - turns.stirred_ns, POLL_PART) : 0;
 	pthread_mutex_unlock(&turns.lock);
 	if (untold)
 		tell(untold);

@@ -40,6 +40,16 @@ struct turns_line {
 
 #define TURNS_PASSED (UINT64_C(1) << 32)
 
+/* Between two looks, of the counters' threads: a part of a time, within bounds. */
+#define POLL_NS     20000u
+#define POLL_MAX_NS 1000000u
+static inline uint64_t turns_poll_ns(uint64_t since_ns, uint32_t part)
+{
+	const uint64_t ns = since_ns / part;
+
+	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
+}
+
 /* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
 int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
 

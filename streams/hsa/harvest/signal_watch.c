@@ -16,17 +16,12 @@ static __attribute__((cold, noinline)) void lock_patiently(struct signal_watch_b
 	errno = saved;
 }
 
-static inline void lock(struct signal_watch_bucket *bucket)
-{
-	if (__builtin_expect(!futex_take(&bucket->lock, 1), 0))
-		lock_patiently(bucket);
-}
-
 static inline struct signal_watch_bucket *lock_bucket(uint64_t signal)
 {
 	struct signal_watch_bucket *bucket = signal_watch_bucket_of(signal);
 
-	lock(bucket);
+	if (__builtin_expect(!futex_take(&bucket->lock, 1), 0))
+		lock_patiently(bucket);
 	return bucket;
 }
 
@@ -39,19 +34,6 @@ void signal_watch_forked(void)
 {
 	for (int i = 0; i < WATCH_BUCKETS; i++)
 		signal_watch_buckets[i].lock = (struct futex_owner){0};
-}
-
-uint32_t signal_watch_entries(void)
-{
-	uint32_t count = 0;
-
-	for (int i = 0; i < WATCH_BUCKETS; i++) {
-		lock(&signal_watch_buckets[i]);
-		for (const struct slot *s = signal_watch_buckets[i].first; s; s = s->watch_next)
-			count++;
-		unlock_bucket(&signal_watch_buckets[i]);
-	}
-	return count;
 }
 
 /* The GPU writes the times before it changes the value, each on its own. */
@@ -152,11 +134,6 @@ static void finish(struct signal_watch_bucket *bucket, struct slot *slot, struct
 	__atomic_store_n(&slot->done, true, __ATOMIC_RELEASE);
 }
 
-static void finish_without_times(struct signal_watch_bucket *bucket, struct slot *slot)
-{
-	finish(bucket, slot, (struct times){0});
-}
-
 /* Takes the times from the signal if the dispatch or copy has left them there. */
 static bool capture(struct signal_watch_bucket *bucket, struct slot *slot)
 {
@@ -247,10 +224,7 @@ static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 		slot->looked_over = true;
 		return false;
 	}
-	if (timed)
-		finish(bucket, slot, times);
-	else
-		finish_without_times(bucket, slot);
+	finish(bucket, slot, timed ? times : (struct times){0});
 	return true;
 }
 
@@ -285,26 +259,14 @@ bool signal_watch_seems_over(struct slot *slot)
 	return over;
 }
 
-void signal_watch_reused_slowly(uint64_t signal)
+void signal_watch_used_slowly(uint64_t signal, bool is_destroyed)
 {
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched == signal)
-			(void)capture(bucket, slot);
-	}
-	unlock_bucket(bucket);
-}
-
-void signal_watch_destroyed_slowly(uint64_t signal)
-{
-	struct signal_watch_bucket *bucket = lock_bucket(signal);
-
-	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
-		next = slot->watch_next;
-		if (slot->watched == signal && !capture(bucket, slot))
-			finish_without_times(bucket, slot);
+		if (slot->watched == signal && !capture(bucket, slot) && is_destroyed)
+			finish(bucket, slot, (struct times){0});
 	}
 	unlock_bucket(bucket);
 }

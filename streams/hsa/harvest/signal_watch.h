@@ -66,9 +66,6 @@ void signal_watch_hook(struct root_table *root);
  * a slot is complete before it is linked. */
 void signal_watch_forked(void);
 
-/* How many slots are in the table: for tests. */
-uint32_t signal_watch_entries(void);
-
 /*
  * A packet or copy with that signal is about to be submitted: enters the slot, as one of `kinds`. False: others share
  * the signal. Then it is over, without times, and so are those that are under way with it.
@@ -89,21 +86,20 @@ void signal_watch_abandon(struct slot *slot, bool looked_at);
  * signal tells. Changes nothing. */
 bool signal_watch_seems_over(struct slot *slot);
 
-void signal_watch_reused_slowly(uint64_t signal);
-void signal_watch_destroyed_slowly(uint64_t signal);
+void signal_watch_used_slowly(uint64_t signal, bool is_destroyed);
 
 /* The signal is about to be used by something else than what is watched. */
 static inline void signal_watch_reused(uint64_t signal)
 {
 	if (signal_watch_is_used(signal))
-		signal_watch_reused_slowly(signal);
+		signal_watch_used_slowly(signal, false);
 }
 
 /* The signal is about to be destroyed. */
 static inline void signal_watch_destroyed(uint64_t signal)
 {
 	if (signal_watch_is_used(signal))
-		signal_watch_destroyed_slowly(signal);
+		signal_watch_used_slowly(signal, true);
 }
 
 /* A kind of work (struct slot_kinds), in each way in which its end can be seen. The arguments are

@@ -94,8 +94,8 @@ static uint32_t power_of_two(uint32_t least)
 	return power;
 }
 
-static int init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
-		bool bare)
+int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
+	       bool bare)
 {
 	memset(pool, 0, sizeof(*pool));
 	pool->bare = bare;
@@ -114,17 +114,6 @@ static int init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, 
 	}
 	slots_grow(pool, initial);
 	return 0;
-}
-
-int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial)
-{
-	return init(pool, slot_bytes, capacity, initial, false);
-}
-
-int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity,
-		    uint32_t initial)
-{
-	return init(pool, slot_bytes, capacity, initial, true);
 }
 
 void slots_fini(struct slot_pool *pool)

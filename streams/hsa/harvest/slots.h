@@ -111,12 +111,9 @@ struct slot_pool {
 };
 
 /* Makes a pool for at most `capacity` slots (rounded up to a power of two), `initial` at once.
- * 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
-int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial);
-
-/* The same without signals, for copies. */
-int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity,
-		    uint32_t initial);
+ * `bare`: they have no signals. 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
+int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
+	       bool bare);
 
 /* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
 void slots_fini(struct slot_pool *pool);

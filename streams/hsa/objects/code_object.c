@@ -10,26 +10,11 @@
 #define NOTE_METADATA 32 /* NT_AMDGPU_METADATA */
 #define KERNELS_MOST  (1u << 20)
 
-const char *const code_object_keys[CODE_OBJECT_NUMBERS] = {
-	"vgprs",
-	"agprs",
-	"sgprs",
-	"vgpr_spills",
-	"sgpr_spills",
-	"wavefront_size",
-	"max_workgroup_size",
-};
-
+#define KEY(name, key, note)      key,
+#define NOTE_KEY(name, key, note) note,
+const char *const code_object_keys[CODE_OBJECT_NUMBERS] = {CODE_OBJECT_EACH(KEY)};
 /* The same in the note. */
-static const char *const note_keys[CODE_OBJECT_NUMBERS] = {
-	".vgpr_count",
-	".agpr_count",
-	".sgpr_count",
-	".vgpr_spill_count",
-	".sgpr_spill_count",
-	".wavefront_size",
-	".max_flat_workgroup_size",
-};
+static const char *const note_keys[CODE_OBJECT_NUMBERS] = {CODE_OBJECT_EACH(NOTE_KEY)};
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {

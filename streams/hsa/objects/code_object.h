@@ -13,19 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that a note may have of a kernel, in the order of code_object_keys. */
-enum code_object_number {
-	CODE_OBJECT_VGPRS,
-	CODE_OBJECT_AGPRS,
-	CODE_OBJECT_SGPRS,
-	CODE_OBJECT_VGPR_SPILLS,
-	CODE_OBJECT_SGPR_SPILLS,
-	CODE_OBJECT_WAVEFRONT_SIZE,
-	CODE_OBJECT_MAX_WORKGROUP_SIZE,
-	CODE_OBJECT_NUMBERS
-};
+/* Numbers that a note may have of a kernel: what they are called as metadata of a tracepoint, and in the note. */
+#define CODE_OBJECT_EACH(F)                                                                        \
+	F(VGPRS, "vgprs", ".vgpr_count")                                                           \
+	F(AGPRS, "agprs", ".agpr_count")                                                           \
+	F(SGPRS, "sgprs", ".sgpr_count")                                                           \
+	F(VGPR_SPILLS, "vgpr_spills", ".vgpr_spill_count")                                         \
+	F(SGPR_SPILLS, "sgpr_spills", ".sgpr_spill_count")                                         \
+	F(WAVEFRONT_SIZE, "wavefront_size", ".wavefront_size")                                     \
+	F(MAX_WORKGROUP_SIZE, "max_workgroup_size", ".max_flat_workgroup_size")
+#define CODE_OBJECT_NUMBER(name, key, note) CODE_OBJECT_##name,
+enum code_object_number { CODE_OBJECT_EACH(CODE_OBJECT_NUMBER) CODE_OBJECT_NUMBERS };
 
-/* What they are called as metadata of a tracepoint. */
 extern const char *const code_object_keys[CODE_OBJECT_NUMBERS];
 
 struct code_object_kernel {

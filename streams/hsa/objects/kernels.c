@@ -3,6 +3,7 @@
 
 #include <hsa/hsa_ven_amd_loader.h>
 #include <inttypes.h>
+#include <map.h>
 #include <pthread.h>
 #include <rtl/events.h>
 #include <stdio.h>
@@ -32,7 +33,6 @@
  * out stays until the executable is destroyed.
  */
 
-#define BUCKETS 256
 #define URI_MAX 4096
 
 struct loaded {
@@ -44,17 +44,11 @@ struct loaded {
 	struct loaded *next;
 };
 
-/* An executable that something was loaded into. Several threads may load into one, under the lock;
- * after that it is frozen and destroyed by one at a time, as HSA demands. */
-struct executable {
-	uint64_t handle;
-	struct loaded *first;
-	struct executable *next;
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(lock, lock);
-static struct executable *buckets[BUCKETS]; /* the lock's */
+/* The lock's: by executable, the first of what was loaded into it. Several threads may load into one; after that
+ * it is frozen and destroyed by one at a time, as HSA demands. In a child of a fork nobody asks. */
+static struct map executables;
 
 /* The loader's functions; NULL if it has none of that version. */
 static hsa_ven_amd_loader_1_01_pfn_t loader;
@@ -77,8 +71,7 @@ static void find_loader(void)
 static bool have_loader(void)
 {
 	pthread_once(&once, find_loader);
-	return loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects &&
-	       loader.hsa_ven_amd_loader_loaded_code_object_get_info;
+	return loader.hsa_ven_amd_loader_loaded_code_object_get_info;
 }
 
 static bool get_info(hsa_loaded_code_object_t handle, int what, void *value)
@@ -87,14 +80,10 @@ static bool get_info(hsa_loaded_code_object_t handle, int what, void *value)
 		handle, (hsa_ven_amd_loader_loaded_code_object_info_t)what, value);
 }
 
-/* Where the executable is in its bucket, or the bucket's end. */
-static struct executable **place(hsa_executable_t executable)
+/* Under the lock. */
+static struct loaded *first_of(hsa_executable_t executable)
 {
-	struct executable **link = &buckets[(executable.handle * 0x9e3779b97f4a7c15u) >> 56];
-
-	while (*link && (*link)->handle != executable.handle)
-		link = &(*link)->next;
-	return link;
+	return (struct loaded *)(uintptr_t)map_get(&executables, executable.handle);
 }
 
 /* ---- content */
@@ -172,9 +161,7 @@ static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handl
 	bool known = false;
 
 	pthread_mutex_lock(&lock);
-	const struct executable *e = *place(executable);
-
-	for (const struct loaded *l = e ? e->first : NULL; l && !known; l = l->next)
+	for (const struct loaded *l = first_of(executable); l && !known; l = l->next)
 		known = l->handle.handle == handle.handle;
 	pthread_mutex_unlock(&lock);
 	return known;
@@ -182,20 +169,11 @@ static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handl
 
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
+	bool added;
+
 	pthread_mutex_lock(&lock);
-	struct executable **link = place(executable);
-
-	if (!*link) {
-		*link = calloc(1, sizeof(**link));
-		if (*link)
-			(*link)->handle = executable.handle;
-	}
-	if (*link) {
-		loaded->next = (*link)->first;
-		(*link)->first = loaded;
-	}
-	const bool added = *link != NULL;
-
+	loaded->next = first_of(executable);
+	added = map_set(&executables, executable.handle, (uintptr_t)loaded);
 	pthread_mutex_unlock(&lock);
 	return added;
 }
@@ -224,32 +202,15 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 	}
 }
 
-static hsa_status_t remember(hsa_executable_t executable, hsa_loaded_code_object_t handle,
-			     void *last)
+/* The first of what was loaded into it; it stays until the executable is destroyed. */
+static struct loaded *loaded_into(hsa_executable_t executable)
 {
-	*(hsa_loaded_code_object_t *)last = handle;
-	return HSA_STATUS_SUCCESS;
-}
+	struct loaded *first;
 
-/* The same where the runtime does not say which: it is the last of the executable. */
-static void code_objects_loaded_last(hsa_executable_t executable, hsa_agent_t agent)
-{
-	hsa_loaded_code_object_t last = {0};
-
-	if (have_loader())
-		(void)loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(
-			executable, remember, &last);
-	if (last.handle)
-		code_objects_loaded(executable, agent, last);
-}
-
-static struct loaded *first_of(hsa_executable_t executable)
-{
 	pthread_mutex_lock(&lock);
-	const struct executable *e = *place(executable);
-
+	first = first_of(executable);
 	pthread_mutex_unlock(&lock);
-	return e ? e->first : NULL;
+	return first;
 }
 
 /* ---- what is known of it */
@@ -284,26 +245,11 @@ static void freeze_object(struct loaded *loaded)
 	publish_metadata(loaded->uid, loaded->agent_uid, &loaded->payload);
 }
 
-/* The executable is frozen: publishes its code objects. */
-static void code_objects_frozen(hsa_executable_t executable)
-{
-	for (struct loaded *l = first_of(executable); l; l = l->next)
-		freeze_object(l);
-}
-
-/* The kernels of the executable are known: what its code objects say of theirs is not needed any
- * more. */
-static void code_objects_described(hsa_executable_t executable)
-{
-	for (struct loaded *l = first_of(executable); l; l = l->next)
-		code_object_fini(&l->content);
-}
-
 /* The code object in which that address of the GPU lies; NULL if it is not known. */
 static const struct code_object *code_objects_find(hsa_executable_t executable, hsa_agent_t agent,
 						   uint64_t address)
 {
-	for (const struct loaded *l = first_of(executable); l; l = l->next) {
+	for (const struct loaded *l = loaded_into(executable); l; l = l->next) {
 		if (l->agent.handle == agent.handle && address >= l->payload.address &&
 		    address - l->payload.address < l->payload.bytes)
 			return &l->content;
@@ -313,33 +259,28 @@ static const struct code_object *code_objects_find(hsa_executable_t executable, 
 
 /* ---- the end */
 
-static void free_executable(struct executable *executable)
-{
-	for (struct loaded *l = executable->first, *next; l; l = next) {
-		next = l->next;
-		code_object_fini(&l->content);
-		free(l);
-	}
-	free(executable);
-}
-
 /* The executable is about to be destroyed. */
 static void code_objects_destroyed(hsa_executable_t executable)
 {
-	pthread_mutex_lock(&lock);
-	struct executable **link = place(executable), *gone = *link;
+	struct hash *table = &executables.hash;
+	const uint64_t key = executable.handle;
+	struct map_entry *there;
+	struct loaded *gone;
 
-	if (gone)
-		*link = gone->next;
+	pthread_mutex_lock(&lock);
+	gone = first_of(executable);
+	there = hash_find(table, &map_kind, hash_number(key), &key);
+	if (there)
+		hash_take_out(table, &map_kind, there);
 	pthread_mutex_unlock(&lock);
-	if (!gone)
-		return;
-	for (struct loaded *l = gone->first; l; l = l->next) {
+	for (struct loaded *l = gone, *next; l; l = next) {
+		next = l->next;
 		l->payload.flags |= RTL_HSA_METADATA_GONE;
 		if (l->uid) /* else it was never frozen */
 			publish_metadata(l->uid, l->agent_uid, &l->payload);
+		code_object_fini(&l->content);
+		free(l);
 	}
-	free_executable(gone);
 }
 
 /* ---- kernels ---- */
@@ -453,17 +394,6 @@ static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t load(hsa_executable_t executable, hsa_agent_t agent,
-			 hsa_code_object_t code_object, const char *options)
-{
-	const hsa_status_t status =
-		interceptor.hsa.load_code_object(executable, agent, code_object, options);
-
-	if (!status && interceptor_on())
-		code_objects_loaded_last(executable, agent);
-	return status;
-}
-
 static hsa_status_t load_agent(hsa_executable_t executable, hsa_agent_t agent,
 			       hsa_code_object_reader_t reader, const char *options,
 			       hsa_loaded_code_object_t *loaded)
@@ -489,13 +419,16 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 	if (status || !interceptor_on())
 		return status;
 	agents_init();
-	code_objects_frozen(executable);
+	for (struct loaded *l = loaded_into(executable); l; l = l->next)
+		freeze_object(l);
 	const struct agent *agents = agents_list(&count);
 
 	for (uint32_t i = 0; i < count; i++)
 		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
 							    add_symbol, (void *)&agents[i]);
-	code_objects_described(executable);
+	/* What its code objects say of their kernels is not needed any more. */
+	for (struct loaded *l = loaded_into(executable); l; l = l->next)
+		code_object_fini(&l->content);
 	return status;
 }
 
@@ -511,7 +444,6 @@ static hsa_status_t destroy(hsa_executable_t executable)
 
 void kernels_hook(struct root_table *root)
 {
-	table_hook(root, ENTRY_hsa_executable_load_code_object, (void *)load, NULL);
 	table_hook(root, ENTRY_hsa_executable_load_agent_code_object, (void *)load_agent, NULL);
 	table_hook(root, ENTRY_hsa_executable_freeze, (void *)freeze, NULL);
 	table_hook(root, ENTRY_hsa_executable_destroy, (void *)destroy, NULL);

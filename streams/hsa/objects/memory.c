@@ -166,11 +166,6 @@ static int memory_pools_find(uint64_t handle)
 	return -1;
 }
 
-static const struct memory_pool *memory_pools_get(int number)
-{
-	return &pools[number];
-}
-
 /* ---- the stream, and what is in use */
 
 /* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
@@ -246,7 +241,7 @@ static uint64_t key_of(uint32_t kind, uint64_t address)
 /* The lock's: bytes in use of what is in that place. */
 static uint64_t *total(uint32_t place)
 {
-	return &memory.in_use[place < PLACE_KINDS ? memory_pools_get((int)place)->agent : place];
+	return &memory.in_use[place < PLACE_KINDS ? pools[place].agent : place];
 }
 
 static void publish(const struct memory_operation *op, bool end)
@@ -262,7 +257,7 @@ static void publish(const struct memory_operation *op, bool end)
 	if (!record)
 		return;
 	if (op->entry.place < PLACE_KINDS)
-		agent = memory_pools_get((int)op->entry.place)->agent_uid;
+		agent = pools[op->entry.place].agent_uid;
 	record->uid = call_function_ids[op->number].uid;
 	record->parent_uid = agent ? agent : record->parent_uid;
 	record->instance = op->instance;
@@ -283,7 +278,7 @@ static void fill_place(struct memory_operation *op)
 	op->mem.pool = op->entry.pool;
 	if (op->entry.place >= PLACE_KINDS)
 		return;
-	pool = memory_pools_get((int)op->entry.place);
+	pool = &pools[op->entry.place];
 	op->mem.segment = pool->segment;
 	op->mem.node = pool->node;
 	op->mem.flags |= pool->on_gpu ? RTL_HSA_MEM_ON_GPU : 0;

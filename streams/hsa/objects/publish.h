@@ -82,6 +82,9 @@ struct copy {
 	uint8_t direction, function; /* and enum rtl_hsa_copy_... */
 };
 
+/* From the nodes of its ends; 0 is the host's. */
+uint8_t copy_direction(const struct copy *copy);
+
 /* Once, before there is work: registers the tracepoints of barriers. */
 void publish_init(void);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler.h"
 
+#include <map.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "../../common/threads.h"
 #include "report.h"
 
-/* Executables that are known at a time. */
-#define GRAPHS_MAX 8192u
 /* Graphs within graphs. */
 #define DEPTH_MAX 16
 
@@ -28,13 +27,10 @@ struct count {
 	uint64_t kernels, copies;
 };
 
-/* Open addressing. The place of an executable that is gone keeps it, until another one needs a place. */
-static struct {
-	uint64_t executable; /* release with the first work; acquire */
-	uint64_t work;       /* kernels below, copies above, plus 1; 0: not known. Relaxed */
-} table[GRAPHS_MAX];
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds */
-FORK_LOCK(table, table_lock);
+/* What an executable launches: kernels below, copies above, plus 1. In a child of a fork nobody asks. */
+static struct map works; /* the lock's */
+static pthread_mutex_t works_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(works, works_lock);
 
 static struct {
 	int (*nodes)(void *graph, void **nodes, size_t *count);
@@ -83,50 +79,19 @@ static bool count_graph(void *graph, int depth, struct count *count)
 	return good;
 }
 
-static uint32_t home_of(uint64_t executable)
-{
-	return (uint32_t)(executable * 0x9e3779b97f4a7c15u >> 32) % GRAPHS_MAX;
-}
-
-/* The executable's place, or one that none ever had; GRAPHS_MAX: neither. */
-static uint32_t place_of(uint64_t executable)
-{
-	uint32_t at = home_of(executable);
-
-	for (uint32_t i = 0; i < GRAPHS_MAX; i++, at = (at + 1) % GRAPHS_MAX) {
-		const uint64_t there = __atomic_load_n(&table[at].executable, __ATOMIC_ACQUIRE);
-
-		if (!there || there == executable)
-			return at;
-	}
-	return GRAPHS_MAX;
-}
-
-/* Under the lock: a place for one that has none. */
-static uint32_t free_place(uint64_t executable)
-{
-	uint32_t at = home_of(executable);
-
-	for (uint32_t i = 0; i < GRAPHS_MAX; i++, at = (at + 1) % GRAPHS_MAX)
-		if (!table[at].work)
-			return at;
-	return GRAPHS_MAX;
-}
-
+/* Work 0: it is not known. */
 static void set(uint64_t executable, uint64_t work)
 {
-	uint32_t at;
+	struct hash *table = &works.hash;
+	void *there;
 
-	pthread_mutex_lock(&table_lock);
-	at = place_of(executable);
-	if (at == GRAPHS_MAX || !table[at].executable)
-		at = work ? free_place(executable) : GRAPHS_MAX;
-	if (at < GRAPHS_MAX) {
-		__atomic_store_n(&table[at].work, work, __ATOMIC_RELAXED);
-		/* With the acquire in place_of. */
-		__atomic_store_n(&table[at].executable, executable, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_lock(&works_lock);
+	there = hash_find(table, &map_kind, hash_number(executable), &executable);
+	if (work)
+		(void)map_set(&works, executable, work);
+	else if (there)
+		hash_take_out(table, &map_kind, there);
+	pthread_mutex_unlock(&works_lock);
 }
 
 void graphs_note(uint64_t executable, uint64_t graph)
@@ -147,11 +112,11 @@ void graphs_forget(uint64_t executable)
 
 bool graphs_find(uint64_t executable, uint32_t *kernels, uint32_t *copies)
 {
-	const uint32_t at = executable ? place_of(executable) : GRAPHS_MAX;
-	const uint64_t work = at < GRAPHS_MAX && table[at].executable
-				      ? __atomic_load_n(&table[at].work, __ATOMIC_RELAXED)
-				      : 0;
+	uint64_t work;
 
+	pthread_mutex_lock(&works_lock);
+	work = map_get(&works, executable);
+	pthread_mutex_unlock(&works_lock);
 	*kernels = (uint32_t)(work - 1);
 	*copies = (uint32_t)((work - 1) >> 32);
 	return work;

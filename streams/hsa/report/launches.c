@@ -5,7 +5,7 @@
  * HIP's records may lack work that was submitted. So how much there is to come is known from the calls: a
  * launch is a kernel, a copy a copy, a launch of a graph what the graph's nodes are.
  *
- * Threads: the program's, when a call of HIP has returned. No lock, but for what is done to graphs.
+ * Threads: the program's, when a call of HIP has returned. No lock, but for graphs.
  */
 #include <rtl/rtl.h>
 #include <rtl/stream.h>

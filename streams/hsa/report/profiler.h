@@ -218,7 +218,7 @@ void look_at_records(bool noted, bool last);
  * How much work a launch of a graph is: its nodes are counted when it is instantiated, by HIP's own
  * functions, as HIP's records may leave some out.
  *
- * Threads: any. graphs_note and graphs_forget, which are rare, take a lock.
+ * Threads: any. A lock, for the list of what is known.
  */
 
 /* The graph has become that executable. */

@@ -221,16 +221,6 @@ static uint16_t node_of(uint64_t address, bool *known)
 	return agent ? (uint16_t)agent->node : 0;
 }
 
-static uint8_t direction_of(const struct copy *copy)
-{
-	if (copy->src_node && copy->dst_node)
-		return copy->src_node == copy->dst_node ? RTL_HSA_COPY_DEVICE_TO_DEVICE
-							: RTL_HSA_COPY_PEER;
-	if (copy->src_node)
-		return RTL_HSA_COPY_DEVICE_TO_HOST;
-	return copy->dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
-}
-
 /* From where to where: by the addresses of its buffers, where they are known; else as HIP has it. What HIP reads and
  * writes in the host's memory the processor does, not the GPU. */
 static void find_ends(const struct reported *work, struct copy *copy)
@@ -257,7 +247,7 @@ static void find_ends(const struct reported *work, struct copy *copy)
 		copy->dst_node = dst_known ? dst : node;
 		break;
 	}
-	copy->direction = direction_of(copy);
+	copy->direction = copy_direction(copy);
 	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
 		copy->node = 0;
 		copy->flags |= RTL_HSA_COPY_BLIT;

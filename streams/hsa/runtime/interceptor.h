@@ -88,7 +88,6 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 	MUST(hsa_signal_subtract_screlease, hsa_signal_subtract_screlease, signal_subtract)        \
 	MUST(hsa_system_get_major_extension_table, hsa_system_get_major_extension_table,           \
 	     get_major_extension_table)                                                            \
-	MUST(hsa_executable_load_code_object, hsa_executable_load_code_object, load_code_object)   \
 	MUST(hsa_executable_load_agent_code_object, hsa_executable_load_agent_code_object,         \
 	     load_agent_code_object)                                                               \
 	MUST(hsa_executable_freeze, hsa_executable_freeze, executable_freeze)                      \

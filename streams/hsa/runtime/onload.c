@@ -176,7 +176,7 @@ static bool onload_take(struct root_table *root)
 }
 
 /* In hsa_shut_down: the runtime is about to end. One that begins after it is not traced. */
-static void onload_leave(void)
+void OnUnload(void)
 {
 	if (!interceptor_on())
 		return;
@@ -190,11 +190,6 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 {
 	(void)onload_take(root);
 	return true;
-}
-
-void OnUnload(void)
-{
-	onload_leave();
 }
 
 /*
@@ -238,7 +233,7 @@ static hsa_status_t count_init(void)
 static hsa_status_t shut_down(void)
 {
 	if (__atomic_sub_fetch(&runtime.inits, 1, __ATOMIC_RELAXED) == 0)
-		onload_leave();
+		OnUnload();
 	return runtime.shut_down();
 }
 

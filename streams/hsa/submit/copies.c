@@ -136,7 +136,7 @@ static struct source *make_source(void)
 		return NULL;
 	source->kind = &kind;
 	source->pending = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
-	if (slots_init_bare(&source->pool, sizeof(struct copy_slot), SLOTS_MOST, SLOTS_AT_FIRST) ||
+	if (slots_init(&source->pool, sizeof(struct copy_slot), SLOTS_MOST, SLOTS_AT_FIRST, true) ||
 	    harvest_start()) {
 		free_source(source);
 		return NULL;
@@ -196,15 +196,6 @@ static void submit(struct copy_slot *slot)
 
 /* ---- a copy ---- */
 
-static uint8_t direction_of(const struct agent *src, const struct agent *dst)
-{
-	if (src && dst)
-		return src == dst ? RTL_HSA_COPY_DEVICE_TO_DEVICE : RTL_HSA_COPY_PEER;
-	if (src)
-		return RTL_HSA_COPY_DEVICE_TO_HOST;
-	return dst ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
-}
-
 static void fill(struct copy *copy, const struct copy_request *request)
 {
 	const struct agent *src = agents_find(request->src_agent);
@@ -222,9 +213,9 @@ static void fill(struct copy *copy, const struct copy_request *request)
 		.node = (uint16_t)(doer ? doer->node : 0),
 		.src_node = (uint16_t)(src ? src->node : 0),
 		.dst_node = (uint16_t)(dst ? dst->node : 0),
-		.direction = direction_of(src, dst),
 		.function = request->function,
 	};
+	copy->direction = copy_direction(copy);
 	memcpy(copy->extent, request->extent, sizeof(copy->extent));
 }
 

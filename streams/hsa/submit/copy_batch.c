@@ -8,12 +8,10 @@
  *
  * Copies with the same signal are one event.
  */
-#include <errno.h>
 #include <rtl/events.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "../../common/text.h"
 #include "copies.h"
 #include "interceptor.h"
 #include "signal_watch.h"
@@ -69,28 +67,6 @@ static bool plausible(const char *at)
 	       op.src_agent.handle && op.dst_agent.handle && op.size;
 }
 
-/*
- * As much as is there of what follows the first one: where its caller's descriptions are shorter
- * than ours may be, or the second one is of a kind that we do not know, that may be beyond the
- * caller's memory. One system call for a call of several copies.
- */
-static size_t read_after_first(const char *ops, char *out)
-{
-	enum { PIECES = OP_SIZE_MOST / OP_SIZE_LEAST };
-	const struct iovec local = {.iov_base = out, .iov_len = OP_SIZE_MOST};
-	struct iovec remote[PIECES];
-	const int saved = errno;
-	ssize_t got;
-
-	for (size_t i = 0; i < PIECES; i++)
-		remote[i] = (struct iovec){
-			.iov_base = (void *)(uintptr_t)(ops + (i + 1) * OP_SIZE_LEAST),
-			.iov_len = OP_SIZE_LEAST};
-	got = process_vm_readv(getpid(), &local, 1, remote, PIECES, 0);
-	errno = saved;
-	return got > 0 ? (size_t)got : 0;
-}
-
 /* Bytes from one to the next, 0: not found. */
 static size_t op_stride(const char *ops, uint32_t count)
 {
@@ -102,7 +78,9 @@ static size_t op_stride(const char *ops, uint32_t count)
 		return 0;
 	if (count == 1)
 		return OP_SIZE_LEAST;
-	size = read_after_first(ops, after);
+	/* Where the caller's are shorter than ours may be, or the second one is of a kind that we do not
+	 * know, what follows the first one may be beyond the caller's memory. */
+	size = text_read_bytes(after, (uintptr_t)ops + OP_SIZE_LEAST, sizeof(after));
 	while (stride <= size && !plausible(after + stride - OP_SIZE_LEAST))
 		stride += 8;
 	if (stride > size)

@@ -101,11 +101,6 @@ static inline enum aql_kind kind_of(const union aql_packet *packet, unsigned wan
 	return (wants & WANT_BARRIERS) && aql_is_barrier(packet) ? AQL_BARRIER : AQL_OTHER;
 }
 
-static inline struct packet_slot *take_slot(struct queue *queue)
-{
-	return (struct packet_slot *)slot_take(&queue->source.pool);
-}
-
 static struct slot *take_from(void *queue)
 {
 	return slot_take(&((struct queue *)queue)->source.pool);
@@ -119,7 +114,7 @@ static __attribute__((cold, noinline)) struct packet_slot *wait_for_slot(struct 
 		return NULL;
 	slot = harvest_wait_for_slot(take_from, queue);
 	queue->gave_up = !slot;
-	return (struct packet_slot *)slot;
+	return packet_slot_of(slot);
 }
 
 static __attribute__((cold, noinline)) struct packet_slot *missed(const union aql_packet *packet,
@@ -145,7 +140,7 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 		rtl_pending_begin(queue->source.pending, 1);
 		return NULL;
 	}
-	slot = take_slot(queue);
+	slot = packet_slot_of(slot_take(&queue->source.pool));
 	if (__builtin_expect(!slot, 0)) {
 		slot = wait_for_slot(queue);
 		if (!slot)
@@ -379,17 +374,25 @@ static uint64_t submit_batch(struct queue *queue, struct packet_slot *first)
 	return now_ticks;
 }
 
-/* The dispatches among them are missed. */
-static __attribute__((cold, noinline)) void count_missed(const struct queue *queue,
-							 const void *packets, uint64_t count,
-							 uint64_t index, const char *cause)
+/* How many of them are dispatches that are wanted, or, if asked, how many are barriers. */
+static __attribute__((cold, noinline)) uint64_t count_kind(const struct queue *queue,
+							   const void *packets, uint64_t count,
+							   uint64_t index, unsigned wants)
 {
-	uint64_t dispatches = 0;
+	uint64_t found = 0;
 
 	for (uint64_t i = 0; i < count; i++)
-		dispatches +=
-			kind_of(given(queue, packets, index, i),
-				kernel_choice_on ? WANT_CHOSEN : WANT_DISPATCHES) != AQL_OTHER;
+		found += kind_of(given(queue, packets, index, i), wants) != AQL_OTHER;
+	return found;
+}
+
+/* The dispatches among them are missed. */
+static void count_missed(const struct queue *queue, const void *packets, uint64_t count,
+			 uint64_t index, const char *cause)
+{
+	const uint64_t dispatches = count_kind(queue, packets, count, index,
+					       kernel_choice_on ? WANT_CHOSEN : WANT_DISPATCHES);
+
 	if (dispatches)
 		rtl_stream_count_missed(interceptor.stream, cause, dispatches);
 }
@@ -441,18 +444,11 @@ static __attribute__((cold, noinline)) void count_outside(const struct queue *qu
 							  const void *packets, uint64_t count,
 							  uint64_t index, uint32_t why)
 {
-	const bool full = interceptor.config.mode == CONFIG_FULL;
-	uint64_t dispatches = 0, barriers = 0;
-
-	for (uint64_t i = 0; i < count; i++) {
-		const enum aql_kind kind = kind_of(given(queue, packets, index, i),
-						   WANT_DISPATCHES | (full ? WANT_BARRIERS : 0));
-
-		dispatches += kind == AQL_DISPATCH || kind == AQL_EXTENDED;
-		barriers += kind == AQL_BARRIER;
-	}
-	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, why, dispatches);
-	count_left_out(RTL_BARRIER_BEGIN, RTL_BARRIER_END, why, barriers);
+	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, why,
+		       count_kind(queue, packets, count, index, WANT_DISPATCHES));
+	if (interceptor.config.mode == CONFIG_FULL)
+		count_left_out(RTL_BARRIER_BEGIN, RTL_BARRIER_END, why,
+			       count_kind(queue, packets, count, index, WANT_BARRIERS));
 }
 
 /* ---- hardware counters: see counter.h ---- */
@@ -495,12 +491,8 @@ static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_
 static void pass_by(struct queue *queue, const void *packets, uint64_t count, uint64_t index,
 		    bool wanted)
 {
-	uint64_t dispatches = 0;
-
-	for (uint64_t i = 0; i < count; i++)
-		dispatches +=
-			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
-	counter_queue_pass_by(queue->counters, dispatches, wanted);
+	counter_queue_pass_by(queue->counters,
+			      count_kind(queue, packets, count, index, WANT_DISPATCHES), wanted);
 }
 
 /* As intercept_batch, with what surrounds dispatches that are counted. */

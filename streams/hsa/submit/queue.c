@@ -66,26 +66,22 @@ static struct queue *list_remove(const hsa_queue_t *hsa)
 	return queue;
 }
 
-bool queue_is_intercepted(const hsa_queue_t *hsa, uint32_t packets)
+static const struct queue *list_find(const hsa_queue_t *hsa)
 {
 	const struct queue *queue;
-	bool is;
 
 	pthread_mutex_lock(&list.lock);
 	queue = *list_place(hsa);
-	is = queue && !queue->unseen && queue->packets > packets;
 	pthread_mutex_unlock(&list.lock);
-	return is;
+	return queue;
 }
 
-static bool list_has(const hsa_queue_t *hsa)
+/* The caller uses the queue: it is not destroyed meanwhile. */
+bool queue_is_intercepted(const hsa_queue_t *hsa, uint32_t packets)
 {
-	bool found;
+	const struct queue *queue = list_find(hsa);
 
-	pthread_mutex_lock(&list.lock);
-	found = *list_place(hsa) != NULL;
-	pthread_mutex_unlock(&list.lock);
-	return found;
+	return queue && !queue->unseen && queue->packets > packets;
 }
 
 static void free_queue(struct source *source);
@@ -153,7 +149,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	queue->source.pending = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	room_init(queue);
 	if (slots_init(&queue->source.pool, sizeof(struct packet_slot),
-		       size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2, SLOTS_AT_FIRST) ||
+		       size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2, SLOTS_AT_FIRST, false) ||
 	    harvest_start()) {
 		free_queue(&queue->source);
 		return NULL;
@@ -359,7 +355,7 @@ void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 {
 	struct queue *queue;
 
-	if (list_has(hsa))
+	if (list_find(hsa))
 		return;
 	queue = source_create(sizeof(*queue));
 	if (!queue) {

@@ -142,21 +142,12 @@ ADD_WRITE_INDEX(scacquire)
 ADD_WRITE_INDEX(relaxed)
 ADD_WRITE_INDEX(screlease)
 
-static bool hook(struct root_table *root, enum table_function function, add_write_index_fn *ours,
-		 add_write_index_fn **theirs)
-{
-	return table_hook(root, function, (void *)ours, theirs);
-}
+#define HOOK(order)                                                                                \
+	table_hook(root, ENTRY_hsa_queue_add_write_index_##order, (void *)order, &next.order)
 
 void submitters_hook(struct root_table *root, bool notes)
 {
-	const bool hooked =
-		hook(root, ENTRY_hsa_queue_add_write_index_scacq_screl, scacq_screl,
-		     &next.scacq_screl) &&
-		hook(root, ENTRY_hsa_queue_add_write_index_scacquire, scacquire, &next.scacquire) &&
-		hook(root, ENTRY_hsa_queue_add_write_index_relaxed, relaxed, &next.relaxed) &&
-		hook(root, ENTRY_hsa_queue_add_write_index_screlease, screlease, &next.screlease);
-	noting = hooked && notes;
+	noting = HOOK(scacq_screl) && HOOK(scacquire) && HOOK(relaxed) && HOOK(screlease) && notes;
 }
 
 /* ---- queues */

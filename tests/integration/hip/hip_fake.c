@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "../call/slots.h"
+#include "slots.h"
 #include "types.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -61,8 +61,8 @@ TEST(test_read__to_the_end_of_memory)
 	assert_true(text.there);
 	assert_int_equal(text.length, 5);
 	assert_false(read_text(pages + 4096).there);
-	assert_true(text_read_bytes(eight, (uint64_t)(uintptr_t)pages + 4088, 8));
-	assert_false(text_read_bytes(eight, (uint64_t)(uintptr_t)pages + 4092, 8));
+	assert_int_equal(text_read_bytes(eight, (uint64_t)(uintptr_t)pages + 4088, 8), 8);
+	assert_int_equal(text_read_bytes(eight, (uint64_t)(uintptr_t)pages + 4092, 8), 4);
 	munmap(pages, 8192);
 }
 

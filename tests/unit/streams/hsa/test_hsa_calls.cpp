@@ -22,12 +22,12 @@ extern "C" {
 /* What the wrappers call: none is called here. */
 struct call_streams call_streams;
 
-struct call call_begin(uint32_t, const uint64_t *)
+struct call call_begin(uint32_t, const struct call_pack *)
 {
 	return {};
 }
 
-void call_end(const struct call *, uint32_t, const uint64_t *, uint64_t)
+void call_end(const struct call *, uint32_t, const struct call_pack *, uint64_t)
 {
 }
 

@@ -61,7 +61,7 @@ TEST(test_slots_take__until_none_is_left__gives_each_once)
 	struct slot_pool pool;
 	bool seen[100] = {false};
 
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 100, 100), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 100, 100, false), 0);
 	assert_int_equal(pool.capacity, 128);
 	for (int i = 0; i < 100; i++) {
 		struct slot *slot = slot_take(&pool);
@@ -82,7 +82,7 @@ TEST(test_slots_untake__gives_the_same_again)
 	struct slot_pool pool;
 	struct slot *slot;
 
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 64), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 64, false), 0);
 	(void)slot_take(&pool);
 	slot = slot_take(&pool);
 	slot_untake(&pool);
@@ -95,9 +95,9 @@ TEST(test_slots_grow__at_the_limit__stops)
 	struct slot_pool pool, other;
 
 	interceptor.config.slots = 70;
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 1024, 50), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 1024, 50, false), 0);
 	assert_int_equal(slots_grow(&pool, 50), 20);
-	assert_int_equal(slots_init(&other, sizeof(struct numbered), 1024, 10), 0);
+	assert_int_equal(slots_init(&other, sizeof(struct numbered), 1024, 10, false), 0);
 	assert_null(slot_take(&other));
 	slots_fini(&pool);
 	assert_int_equal(slots_grow(&other, 10), 10);
@@ -109,7 +109,7 @@ TEST(test_slots_grow__no_signal__leaves_the_pool_usable)
 	struct slot_pool pool;
 
 	signals_left = 3;
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 10), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 10, false), 0);
 	assert_int_equal(pool.count, 3);
 	signals_left = 2;
 	assert_int_equal(slots_grow(&pool, 10), 2);
@@ -125,7 +125,7 @@ TEST(test_slots_recycle__arms_the_signal_again)
 	struct slot *slot;
 	amd_signal_t *signal;
 
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 1), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 1, false), 0);
 	slot = slot_take(&pool);
 	slot->kind = &own;
 	signal = (amd_signal_t *)slot->signal;
@@ -166,7 +166,7 @@ TEST(test_slots__producer_and_harvester_at_once__pass_on_each_in_order)
 	struct slot_pool pool;
 	pthread_t thread;
 
-	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 128, 16), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 128, 16, false), 0);
 	assert_int_equal(pthread_create(&thread, NULL, produce, &pool), 0);
 	for (uint64_t expected = 0; expected < MANY;) {
 		if (!slots_collect(&pool))

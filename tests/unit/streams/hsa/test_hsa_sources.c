@@ -141,7 +141,7 @@ static int setup_kind(const struct source_kind *of)
 	sources_adopt(&(struct sources){0}); /* of the test before */
 	source.kind = of;
 	source.pending = &pending;
-	if (slots_init_bare(&source.pool, sizeof(struct work), 64, 64))
+	if (slots_init(&source.pool, sizeof(struct work), 64, 64, true))
 		return -1;
 	sources_add(&source);
 	return !turn_try(&mine, rtl_thread_id());

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Macros for the wrappers of a table of functions (table.py says its language): of each argument the
- * 64 bits that call_values_pack takes.
+ * Macros for the functions of a table (streams/call/table.py says its language): each argument as 64 bits.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "arguments.h"
+#include "../call/arguments.h"
 
 static inline uint64_t call_slot_of_float(double value)
 {
