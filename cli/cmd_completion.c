@@ -7,24 +7,17 @@
 
 EMBED(completion_bash, RTL_CLI "/completion.bash");
 EMBED(completion_zsh, RTL_CLI "/completion.zsh");
-extern const char completion_bash[], completion_zsh[];
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct cli_operands shells = {0};
-	int status = cli_read(command, argc, argv, &shells);
+	const char *shell = ((const struct cli_operands *)request)->list[0];
 
-	if (status >= 0)
-		return status;
-	if (!shells.count)
-		return cli_usage("completion: say for which shell: bash or zsh");
-	if (!strcmp(shells.list[0], "bash"))
+	if (!strcmp(shell, "bash"))
 		fputs(completion_bash, stdout);
-	else if (!strcmp(shells.list[0], "zsh"))
+	else if (!strcmp(shell, "zsh"))
 		fputs(completion_zsh, stdout);
 	else
-		return cli_usage("completion: unknown shell '%s'; there are bash and zsh",
-				 shells.list[0]);
+		return cli_usage("completion: unknown shell '%s'; there are bash and zsh", shell);
 	return cli_finish_output();
 }
 
@@ -33,7 +26,9 @@ const struct cli_command cmd_completion = {
 	.operands = "SHELL",
 	.purpose = "Prints the completion script for bash or zsh",
 	.details = "An installed rtl has it where these shells look.",
+	.request_size = sizeof(struct cli_operands),
 	.operands_most = 1,
 	.excess = "one shell at a time",
+	.missing = "say for which shell: bash or zsh",
 	.run = run,
 };

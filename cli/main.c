@@ -45,12 +45,6 @@ static int print_help(void)
 	return cli_finish_output();
 }
 
-static int print_version(void)
-{
-	printf("rtl %s\n", rtl_version());
-	return cli_finish_output();
-}
-
 /* Finds a command; `second` is the word behind `name`, or NULL. *words: how many of the two name it. */
 static const struct cli_command *find(const char *name, const char *second, int *words)
 {
@@ -97,7 +91,7 @@ static int help(int argc, char **argv)
 	if (argc < 3)
 		return print_help();
 	command = find(argv[2], argv[3], &words);
-	return command ? command->run(command, 2, list) : refuse(argv[2]);
+	return command ? cli_start(command, 2, list) : refuse(argv[2]);
 }
 
 int main(int argc, char **argv)
@@ -117,12 +111,14 @@ int main(int argc, char **argv)
 		return cli_usage("no command given; `rtl --help` lists them");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return print_help();
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return print_version();
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("rtl %s\n", rtl_version());
+		return cli_finish_output();
+	}
 	if (!strcmp(argv[1], "help"))
 		return help(argc, argv);
 	command = find(argv[1], argv[2], &words);
 	if (!command)
 		return refuse(argv[1]);
-	return command->run(command, argc - words, argv + words);
+	return cli_start(command, argc - words, argv + words);
 }

@@ -433,5 +433,21 @@ int cli_read(const struct cli_command *command, int argc, char **argv, void *int
 		else
 			status = take_option(&args, option, into);
 	}
+	if (status < 0 && command->missing && !operands->count && !operands->command)
+		status = cli_usage("%s: %s", command->name, command->missing);
+	return status;
+}
+
+int cli_start(const struct cli_command *command, int argc, char **argv)
+{
+	void *request = cli_need(calloc(1, command->request_size));
+	int status;
+
+	if (command->request)
+		memcpy(request, command->request, command->request_size);
+	status = cli_read(command, argc, argv, request);
+	if (status < 0)
+		status = command->run(request);
+	free(request);
 	return status;
 }

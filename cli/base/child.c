@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See child.h. */
 #include "child.h"
 
 #include <errno.h>
@@ -135,13 +134,6 @@ static bool is_replaced(const struct session_variable *variables, size_t count, 
 	return false;
 }
 
-static void environment_free(char **environment, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(environment[i]);
-	free(environment);
-}
-
 /* The variables, then what else our own environment has, which is not copied. */
 static char **environment_with(const struct session_variable *variables, size_t count)
 {
@@ -268,12 +260,6 @@ static void stop_self(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Whether the command has ended. */
-static bool has_ended(pid_t pid, int *status)
-{
-	return waitpid(pid, status, WNOHANG) == pid;
-}
-
 /* Whether a signal from the kernel goes to all that the terminal has in the foreground. That the
  * terminal has gone it tells the session's leader alone, which rtl may be. */
 static bool is_for_all(const siginfo_t *info)
@@ -302,10 +288,9 @@ static void wait_for_end(pid_t pid, struct witness *witness, const struct child_
 {
 	siginfo_t info;
 
-	while (!has_ended(pid, status)) {
+	while (waitpid(pid, status, WNOHANG) != pid)
 		if (sigwaitinfo(handled, &info) > 0)
 			take_signal(pid, witness, work, &info);
-	}
 }
 
 /* ---- work ---- */
@@ -342,12 +327,6 @@ static bool wants_to_end(int number)
 	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-static _Noreturn void end_at_once(const struct watch *watch, int number)
-{
-	cli_error("%s", watch->work->last_words);
-	end_by(number);
-}
-
 /* While rtl finishes. */
 static void wait_for_work(const struct watch *watch)
 {
@@ -362,8 +341,10 @@ static void wait_for_work(const struct watch *watch)
 			stop_self();
 		if (!wants_to_end(number))
 			continue;
-		if (watch->work->is_stoppable(watch->work->user) || ++asked > 1)
-			end_at_once(watch, number);
+		if (watch->work->is_stoppable(watch->work->user) || ++asked > 1) {
+			cli_error("%s", watch->work->last_words);
+			end_by(number);
+		}
 		cli_error("%s", watch->work->hold_on);
 	}
 }
@@ -442,7 +423,9 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	watch.witness = &witness;
 	watch.handled = &handled;
 	error = start(&pad, &watch.pid);
-	environment_free(pad.environment, count);
+	for (size_t i = 0; i < count; i++)
+		free(pad.environment[i]);
+	free(pad.environment);
 	/* From here on errors of our own and the terminal's SIGTTIN, SIGTTOU act as ever. */
 	sigprocmask(SIG_SETMASK, &handled, NULL);
 	if (!error && work)

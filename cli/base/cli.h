@@ -35,24 +35,19 @@ struct cli_option {
 	int (*take)(void *at, const char *value);
 };
 
-/** Options for a table; into: offsetof the member in the struct that cli_read fills. */
-#define CLI_FLAG(letter, name, into, help)                                                         \
+/** Options for a table; into: offsetof the member in the struct that cli_start fills. */
+#define CLI_OPTION_(...)                                                                           \
 	{                                                                                          \
-		letter, name, NULL, help, into, NULL, NULL                                         \
+		__VA_ARGS__                                                                        \
 	}
+#define CLI_FLAG(letter, name, into, help) CLI_OPTION_(letter, name, NULL, help, into, NULL, NULL)
+#define CLI_VALUE(letter, name, value, into, help)                                                 \
+	CLI_OPTION_(letter, name, value, help, into, NULL, NULL)
+#define CLI_NUMBER(letter, name, value, into, which, help)                                         \
+	CLI_OPTION_(letter, name, value, help, into, which, NULL)
 /** An option whose values a function takes. */
 #define CLI_TAKES(letter, name, value, into, take, help)                                           \
-	{                                                                                          \
-		letter, name, value, help, into, NULL, take                                        \
-	}
-#define CLI_VALUE(letter, name, value, into, help)                                                 \
-	{                                                                                          \
-		letter, name, value, help, into, NULL, NULL                                        \
-	}
-#define CLI_NUMBER(letter, name, value, into, which, help)                                         \
-	{                                                                                          \
-		letter, name, value, help, into, which, NULL                                       \
-	}
+	CLI_OPTION_(letter, name, value, help, into, NULL, take)
 
 /** A number that a command begins with to see whether one was given. */
 #define CLI_NOT_GIVEN UINT32_MAX
@@ -82,16 +77,22 @@ struct cli_command {
 	 *  may be; what is said of one more, such as "one file at a time". */
 	size_t operands_at, operands_most;
 	const char *excess;
+	/** What is said where there is none, such as "give a name for it"; NULL: that is fine. */
+	const char *missing;
 	enum cli_runs runs;
-	/** argv[0] is the command's name; returns the exit status. */
-	int (*run)(const struct cli_command *command, int argc, char **argv);
+	/** The struct that cli_start has filled: its size, and what it begins with; NULL: zeros. */
+	size_t request_size;
+	const void *request;
+	/** Gets that struct; returns the exit status. */
+	int (*run)(void *request);
 };
 
-/** Members of it: a table of options; where its operands go, how many there may be, and what is said of one
- *  more. */
+/** Members of it: a table of options; of the struct that is filled: its type, where its operands go; how many
+ *  there may be, and what is said of one more. */
 #define CLI_OPTIONS(table) .options = table, .option_count = sizeof(table) / sizeof(*(table))
 #define CLI_OPERANDS(type, member, most, more)                                                     \
-	.operands_at = offsetof(type, member), .operands_most = most, .excess = more
+	.request_size = sizeof(type), .operands_at = offsetof(type, member),                       \
+	.operands_most = most, .excess = more
 
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
 	cmd_status, cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge,
@@ -104,6 +105,8 @@ extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd
  * @return negative: go on; else the exit status: help was asked for, or something was refused
  */
 int cli_read(const struct cli_command *command, int argc, char **argv, void *into);
+/** The same into what the command asks for, and runs it. argv[0] is its name. The exit status. */
+int cli_start(const struct cli_command *command, int argc, char **argv);
 
 /** A line to stdout; control characters in what comes from traces and paths are shown as escapes.
  */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See child.h. */
 #include "child.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See database.h. */
 #include "database.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See folders.h. */
 #include "folders.h"
 
 #include <dirent.h>

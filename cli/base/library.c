@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See library.h. */
 #include "library.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See notes.h. */
 #include "notes.h"
 
 #include <errno.h>

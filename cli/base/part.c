@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See part.h. */
 #include "part.h"
 
 #include <errno.h>

@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See progress.h. */
 #include "progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "host.h"
 
 #define AFTER_NS 500000000u /* it is not shown before */
 #define APART_NS 100000000u
 #define WIDTH    30u
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* In one piece: others may write to the terminal as well. */
 static void put(const char *text)
@@ -40,7 +32,7 @@ void progress_init(struct progress *progress, const char *words, bool quiet)
 {
 	progress->words = !quiet && can_show() ? words : NULL;
 	progress->stops = "Ctrl-C stops, `rtl recover` completes";
-	progress->begin_ns = now_ns();
+	progress->begin_ns = host_clock_ns(CLOCK_MONOTONIC);
 	progress->shown_ns = progress->most = 0;
 	/* Another thread may ask already. */
 	__atomic_store_n(&progress->shown, false, __ATOMIC_RELAXED);
@@ -67,7 +59,7 @@ static void show(struct progress *progress, uint64_t left_bytes)
 
 void progress_tell(struct progress *progress, uint64_t left_bytes)
 {
-	const uint64_t now = progress->words ? now_ns() : 0;
+	const uint64_t now = progress->words ? host_clock_ns(CLOCK_MONOTONIC) : 0;
 
 	if (left_bytes > progress->most)
 		progress->most = left_bytes;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See view.h. */
 #include "view.h"
 
 #include <sqlite3.h>

@@ -24,7 +24,6 @@
 #include "embed.h"
 
 EMBED(check_subscriber_sh, RTL_CLI "/check/check_subscriber.sh");
-extern const char check_subscriber_sh[];
 
 /* The exit status of a scenario that came to its end. */
 #define CHECK_DONE 77
@@ -291,24 +290,19 @@ static const struct cli_option options[] = {
 		   "time after which a step counts as hung (default: 30)"),
 };
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct check check = {.timeout_s = TIMEOUT_S};
+	const struct check *check = request;
 	char seconds[16], self[PATH_MAX];
-	int status = cli_read(command, argc, argv, &check);
 
-	if (status >= 0)
-		return status;
-	if (!check.names.count)
-		return cli_usage("check-subscriber: give a subscriber");
-	if (!check.timeout_s || check.timeout_s > 3600)
+	if (!check->timeout_s || check->timeout_s > 3600)
 		return cli_usage("check-subscriber: --timeout takes 1 to 3600 seconds");
 	if (getenv(SCENARIO))
-		be_scenario(getenv(SCENARIO), check.names.list[0]);
+		be_scenario(getenv(SCENARIO), check->names.list[0]);
 	cli_need(realpath("/proc/self/exe", self));
 	setenv("self", self, 1);
-	snprintf(seconds, sizeof(seconds), "%u", check.timeout_s);
-	execl("/bin/sh", "sh", "-c", check_subscriber_sh, "rtl", check.names.list[0], seconds,
+	snprintf(seconds, sizeof(seconds), "%u", check->timeout_s);
+	execl("/bin/sh", "sh", "-c", check_subscriber_sh, "rtl", check->names.list[0], seconds,
 	      NULL);
 	return cli_failed("cannot run /bin/sh: %s", strerror(errno));
 }
@@ -321,5 +315,7 @@ const struct cli_command cmd_check_subscriber = {
 		   "own. Exit status 0: nothing is wrong; 1: something is, a line each.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct check, names, 1, "one subscriber at a time"),
+	.missing = "give a subscriber",
+	.request = &(const struct check){.timeout_s = TIMEOUT_S},
 	.run = run,
 };

@@ -20,7 +20,6 @@
 #include "library.h"
 
 EMBED(doctor_sql, RTL_CLI "/check/doctor.sql");
-extern const char doctor_sql[];
 
 #define SUBSCRIBERS "libsqlite_sub.so:libstats_sub.so"
 #define MIB         (1024 * 1024ull)
@@ -204,22 +203,20 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct request, as_json), "print JSON, for programs"),
 };
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {0};
-	struct launch *launch = &request.launch;
+	struct request *request = user;
+	struct launch *launch = &request->launch;
 	struct doctor doctor = {.facts = memfd_create("facts", MFD_CLOEXEC)};
-	int status = cli_read(command, argc, argv, &request), error;
+	int status, error;
 
-	if (status >= 0)
-		return status;
 	launch->command = launch->operands.command;
 	error = launch->command ? launch_find(launch->command[0]) : 0;
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	launch_make_id(launch);
 	launch->collect.quiet = true;
-	view_begin(&doctor.view, request.as_json);
+	view_begin(&doctor.view, request->as_json);
 	status = examine(&doctor, launch);
 	doctor_fini(&doctor);
 	launch_fini(launch);
@@ -235,6 +232,7 @@ const struct cli_command cmd_doctor = {
 		"COMMAND is run, to see what rtl sees of it; its standard output goes to standard\n"
 		"error. Exit status 0: all is well; 1: something will not work.",
 	CLI_OPTIONS(options),
+	.request_size = sizeof(struct request),
 	.operands_at = offsetof(struct request, launch.operands),
 	.runs = CLI_RUNS_REST,
 	.excess = ": a command to run stands behind --",

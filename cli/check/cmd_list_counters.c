@@ -12,7 +12,6 @@
 #include "view.h"
 
 EMBED(list_counters_sql, RTL_CLI "/check/list_counters.sql");
-extern const char list_counters_sql[];
 
 enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64 };
 
@@ -227,8 +226,9 @@ static int print_here(struct listing *listing)
 	return status;
 }
 
-static int list_counters(struct listing *listing)
+static int list_counters(void *request)
 {
+	struct listing *listing = request;
 	char message[MESSAGE_BYTES];
 	int status, error;
 
@@ -259,14 +259,6 @@ static int list_counters(struct listing *listing)
 	return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
-{
-	struct listing listing = {0};
-	int status = cli_read(command, argc, argv, &listing);
-
-	return status < 0 ? list_counters(&listing) : status;
-}
-
 static const struct cli_option options[] = {
 	CLI_VALUE('g', "gpu", "GFX", offsetof(struct listing, gfx),
 		  "of this kind of GPU, such as gfx90a, even if none is here"),
@@ -286,5 +278,5 @@ const struct cli_command cmd_list_counters = {
 		   "What cannot be had is listed with the reason.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
-	.run = run,
+	.run = list_counters,
 };

@@ -10,7 +10,6 @@
 #include "view.h"
 
 EMBED(list_subscribers_sql, RTL_CLI "/check/list_subscribers.sql");
-extern const char list_subscribers_sql[];
 
 struct listing {
 	bool as_json;
@@ -80,8 +79,10 @@ static void list_one(void *user, const char *path)
 	listing->paths[listing->count++] = cli_need(strdup(path));
 }
 
-static int list(struct listing *listing)
+static int list(void *request)
 {
+	struct listing *listing = request;
+
 	view_begin(&listing->view, listing->as_json);
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "subscribers");
@@ -98,14 +99,6 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
 };
 
-static int run(const struct cli_command *command, int argc, char **argv)
-{
-	struct listing listing = {0};
-	int status = cli_read(command, argc, argv, &listing);
-
-	return status < 0 ? list(&listing) : status;
-}
-
 const struct cli_command cmd_list_subscribers = {
 	.name = "list-subscribers",
 	.operands = "",
@@ -113,5 +106,6 @@ const struct cli_command cmd_list_subscribers = {
 	.details = "Looked for in the working directory, in the folders of RTL_PLUGIN_PATH, and\n"
 		   "where rtl is installed.",
 	CLI_OPTIONS(options),
-	.run = run,
+	.request_size = sizeof(struct listing),
+	.run = list,
 };

@@ -16,9 +16,6 @@ EMBED(new_subscriber_publisher, RTL_CLI "/check/new_subscriber/publisher.c.in");
 EMBED(new_subscriber_cmake, RTL_CLI "/check/new_subscriber/CMakeLists.txt.in");
 EMBED(new_subscriber_counts, RTL_CLI "/check/new_subscriber/counts.in");
 EMBED(new_subscriber_readme, RTL_CLI "/check/new_subscriber/README.md.in");
-extern const char new_subscriber_sh[], new_subscriber_c[], new_subscriber_cpp[],
-	new_subscriber_publisher[], new_subscriber_cmake[], new_subscriber_counts[],
-	new_subscriber_readme[];
 
 #define NAME_MOST 40
 
@@ -35,8 +32,11 @@ static bool is_name(const char *name)
 	return *name >= 'a' && *name <= 'z' && !name[length] && length <= NAME_MOST;
 }
 
-static int begin(const char *name, bool cxx)
+static int begin(void *request)
 {
+	const struct beginning *beginning = request;
+	const char *name = beginning->names.list[0];
+
 	if (!is_name(name))
 		return cli_usage("'%s' cannot be the name of a subscriber: give up to %d of a-z, "
 				 "0-9 and _, a letter first",
@@ -47,25 +47,14 @@ static int begin(const char *name, bool cxx)
 	setenv("template_cmake", new_subscriber_cmake, 1);
 	setenv("template_counts", new_subscriber_counts, 1);
 	setenv("template_readme", new_subscriber_readme, 1);
-	execl("/bin/sh", "sh", "-c", new_subscriber_sh, "rtl", name, cxx ? "cpp" : "c", NULL);
+	execl("/bin/sh", "sh", "-c", new_subscriber_sh, "rtl", name, beginning->cxx ? "cpp" : "c",
+	      NULL);
 	return cli_failed("cannot run /bin/sh: %s", strerror(errno));
 }
 
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "cxx", offsetof(struct beginning, cxx), "in C++ (11 and later) instead of C"),
 };
-
-static int run(const struct cli_command *command, int argc, char **argv)
-{
-	struct beginning beginning = {0};
-	int status = cli_read(command, argc, argv, &beginning);
-
-	if (status >= 0)
-		return status;
-	if (!beginning.names.count)
-		return cli_usage("new-subscriber: give a name for it");
-	return begin(beginning.names.list[0], beginning.cxx);
-}
 
 const struct cli_command cmd_new_subscriber = {
 	.name = "new-subscriber",
@@ -76,5 +65,6 @@ const struct cli_command cmd_new_subscriber = {
 		   "installed.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct beginning, names, 1, "one name at a time"),
-	.run = run,
+	.missing = "give a name for it",
+	.run = begin,
 };

@@ -23,8 +23,6 @@ EMBED(selftest_trace, RTL_CLI "/check/selftest_trace.sql");
 EMBED(selftest_compare, RTL_CLI "/check/selftest_compare.sql");
 EMBED(selftest_text, RTL_CLI "/check/selftest_text.sql");
 EMBED(selftest_json, RTL_CLI "/check/selftest_json.sql");
-extern const char selftest_sh[], selftest_tables[], selftest_trace[], selftest_compare[],
-	selftest_text[], selftest_json[];
 
 #define PROGRAM  "rtl/selftest" /* beside librtl */
 #define COUNTERS "SQ_WAVES,SQ_INSTS_VALU,GRBM_GUI_ACTIVE"
@@ -34,7 +32,6 @@ extern const char selftest_sh[], selftest_tables[], selftest_trace[], selftest_c
 struct selftest {
 	bool counters, as_json;
 	sqlite3 *tables;
-	int run;     /* the last one's id */
 	bool failed; /* SQL has; that has been said */
 };
 
@@ -70,37 +67,19 @@ static void print(struct selftest *test, const char *sql)
 		sqlite3_free(sql_);                                                                \
 	} while (0)
 
-static bool is_there(struct selftest *test, const char *level)
+/* By the findings: CLI_DIFFERENT, CLI_FAILED where something was not run, CLI_OK. */
+static int status_of(struct selftest *test)
 {
+	static const char sql[] = "SELECT CASE WHEN max(level = 'differs') THEN 3 ELSE"
+				  " ifnull(max(level = 'not_run'), 0) END FROM finding";
 	sqlite3_stmt *statement;
-	bool there = false;
+	int status = CLI_FAILED;
 
-	if (sqlite3_prepare_v2(test->tables, "SELECT 1 FROM finding WHERE level = ?", -1,
-			       &statement, NULL) ||
-	    sqlite3_bind_text(statement, 1, level, -1, SQLITE_STATIC))
-		fail(test);
-	else
-		there = sqlite3_step(statement) == SQLITE_ROW;
+	if (!sqlite3_prepare_v2(test->tables, sql, -1, &statement, NULL) &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		status = sqlite3_column_int(statement, 0);
 	sqlite3_finalize(statement);
-	return there;
-}
-
-/* A line of the program's. */
-static void take_said(struct selftest *test, const char *line)
-{
-	char kind[32] = "", name[128] = "", x[32] = "", y[32] = "";
-	const char *text = strchr(line, ' ');
-
-	sscanf(line, "%31s %127s %31s %31s", kind, name, x, y);
-	if (!strcmp(kind, "end"))
-		DO(test, "UPDATE run SET ended = 1 WHERE id = %d", test->run);
-	else if (!strcmp(kind, "failed") && text)
-		DO(test, "UPDATE run SET why = %Q WHERE id = %d", text + 1, test->run);
-	else
-		DO(test,
-		   "INSERT INTO line VALUES (%d, 0, %Q, %Q, nullif(%Q, ''), nullif(%Q, ''), %Q, "
-		   "NULL)",
-		   test->run, kind, name, x, y, text ? text + 1 : NULL);
+	return status;
 }
 
 /* What a trace has; where that is no trace, the run has none. */
@@ -113,38 +92,14 @@ static void take_trace(struct selftest *test, const char *trace)
 	DO(test, "DETACH t");
 }
 
-static void take_run(struct selftest *test, const char *line)
+/* A record, with its words as an array in JSON: SQL takes it. */
+static void take(struct selftest *test, const char *line)
 {
-	char workload[32] = "", mode[32] = "";
-	int alone = 0, compared = 0;
-
-	sscanf(line, "%d %31s %31s %d %d", &test->run, workload, mode, &alone, &compared);
 	DO(test,
-	   "INSERT INTO run VALUES (%d, %Q, nullif(%Q, 'alone'), nullif(%d, 0), NULL, NULL, 0, %d, "
-	   "0)",
-	   test->run, workload, mode, alone, compared);
-}
-
-static void take(struct selftest *test, char *line)
-{
-	char *rest = line;
-	const char *kind = strsep(&rest, " ");
-	const int name = rest ? (int)strcspn(rest, " ") : 0;
-
-	if (!rest)
-		return;
-	if (!strcmp(kind, "fact"))
-		DO(test, "INSERT INTO fact VALUES (%.*Q, %Q)", name, rest, rest + name + 1);
-	else if (!strcmp(kind, "run"))
-		take_run(test, rest);
-	else if (!strcmp(kind, "said"))
-		take_said(test, rest);
-	else if (!strcmp(kind, "error"))
-		DO(test, "UPDATE run SET why = coalesce(why, %Q) WHERE id = %d", rest, test->run);
-	else if (!strcmp(kind, "ending"))
-		DO(test, "UPDATE run SET ending = %Q WHERE id = %d", rest, test->run);
-	else
-		take_trace(test, rest);
+	   "INSERT INTO record VALUES (%Q, '[' || replace(json_quote(%Q), ' ', '\",\"') || ']')",
+	   line, line);
+	if (!strncmp(line, "trace ", 6))
+		take_trace(test, line + 6);
 }
 
 static int report(struct selftest *test, FILE *records)
@@ -165,10 +120,7 @@ static int report(struct selftest *test, FILE *records)
 		return CLI_FAILED;
 	print(test, test->as_json ? selftest_json : selftest_text);
 	status = cli_finish_output();
-	return status || test->failed      ? CLI_FAILED
-	       : is_there(test, "differs") ? CLI_DIFFERENT
-	       : is_there(test, "not_run") ? CLI_FAILED
-					   : CLI_OK;
+	return status || test->failed ? CLI_FAILED : status_of(test);
 }
 
 static int run_programs(const struct selftest *test)
@@ -193,21 +145,19 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct selftest, as_json), "print JSON, for programs"),
 };
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct selftest test = {0};
+	struct selftest *test = request;
 	const char *records = getenv(RECORDS);
 	FILE *file = records ? fopen(records, "re") : NULL;
-	int status = cli_read(command, argc, argv, &test);
+	int status;
 
-	if (status < 0 && !file)
-		status = run_programs(&test);
-	else if (status < 0)
-		status = sqlite3_open(":memory:", &test.tables) ? cli_failed("out of memory")
-								: report(&test, file);
-	sqlite3_close(test.tables);
-	if (file)
-		fclose(file);
+	if (!file)
+		return run_programs(test);
+	status = sqlite3_open(":memory:", &test->tables) ? cli_failed("out of memory")
+							 : report(test, file);
+	sqlite3_close(test->tables);
+	fclose(file);
 	return status;
 }
 
@@ -223,5 +173,6 @@ const struct cli_command cmd_selftest = {
 		"costs. Takes half a minute. The report names no host, user or file.\n"
 		"Exit status 0: all agrees; 3: something differs; 1: something could not be run.",
 	CLI_OPTIONS(options),
+	.request_size = sizeof(struct selftest),
 	.run = run,
 };

@@ -13,7 +13,6 @@
 
 /* RTL_CLI "/check/doctor.sh" is its path, by the build. */
 EMBED(doctor_sh, RTL_CLI "/check/doctor.sh");
-extern const char doctor_sh[];
 
 static const char *const levels[] = {"ok", "warning", "fault"};
 

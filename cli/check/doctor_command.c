@@ -72,38 +72,22 @@ static int on_process(void *instance, const struct rtl_process *process)
 	return 0;
 }
 
-struct losses {
-	FILE *out;
-	const char *stream;
-};
+static const struct rtl_subscriber subscriber =
+	COLLECT_OWN("doctor", on_stream, on_process, run_ledger_finish);
 
-static void add_loss(void *user, const char *cause, uint64_t count)
+static void note_losses(const struct doctor *doctor, const struct run_ledger *ledger)
 {
-	const struct losses *losses = user;
-
-	fprintf(losses->out, "%s%s: %" PRIu64 " %s", ftell(losses->out) ? ", " : "", losses->stream,
-		count, cause);
-}
-
-static int on_finish(void *instance)
-{
-	struct losses losses;
 	char *text = NULL;
 	size_t size;
+	FILE *out = cli_need(open_memstream(&text, &size));
 
-	losses.out = cli_need(open_memstream(&text, &size));
-	for (size_t i = 0; i < collect_stream_count; i++) {
-		losses.stream = collect_streams[i]->name;
-		collect_host->losses(collect_host, NULL, collect_streams[i], add_loss, &losses);
-	}
-	fclose(losses.out);
-	doctor_fact(into, "losses", "%s", cli_text(text));
+	for (size_t i = 0; i < ledger->loss_count; i++)
+		fprintf(out, "%s%s: %s", i ? ", " : "", ledger->losses[i].stream,
+			ledger->losses[i].causes);
+	fclose(out);
+	doctor_fact(doctor, "losses", "%s", cli_text(text));
 	free(text);
-	return 0;
 }
-
-static const struct rtl_subscriber subscriber =
-	COLLECT_OWN("doctor", on_stream, on_process, on_finish);
 
 int doctor_run(struct doctor *doctor, struct launch *launch)
 {
@@ -125,6 +109,7 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 		return launch_refuse(launch->command[0], error);
 	doctor->ran = true;
 	doctor_fact(doctor, "ran", "1");
+	note_losses(doctor, &launch->collect.ledger);
 	doctor_fact(doctor, "refused", "%u", launch->collect.refused);
 	if (WIFSIGNALED(status))
 		doctor_fact(doctor, "ended", "by a signal: %s", strsignal(WTERMSIG(status)));

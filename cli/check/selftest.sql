@@ -6,6 +6,31 @@ CREATE TABLE line(run, traced, kind, name, x NUMERIC, y NUMERIC, text, z NUMERIC
 CREATE TABLE fact(name, text);
 CREATE TABLE finding(run, workload, level, checked, text);
 
+-- The records of selftest.sh, with their words as JSON; what the program says is of the last run.
+CREATE TABLE record(text, words);
+CREATE TRIGGER fact AFTER INSERT ON record WHEN NEW.text GLOB 'fact *' BEGIN
+  INSERT INTO fact SELECT name, substr(NEW.text, length(name) + 7) FROM (SELECT json_extract(NEW.words, '$[1]') AS name);
+END;
+CREATE TRIGGER run AFTER INSERT ON record WHEN NEW.text GLOB 'run *' BEGIN
+  INSERT INTO run SELECT id, workload, nullif(mode, 'alone'), nullif(alone, 0), NULL, NULL, 0, compared, 0
+  FROM (SELECT json_extract(NEW.words, '$[1]') + 0 AS id, json_extract(NEW.words, '$[2]') AS workload,
+               json_extract(NEW.words, '$[3]') AS mode, json_extract(NEW.words, '$[4]') + 0 AS alone,
+               ifnull(json_extract(NEW.words, '$[5]') + 0, 0) AS compared);
+END;
+CREATE TRIGGER said AFTER INSERT ON record WHEN NEW.text GLOB 'said ?*' BEGIN
+  INSERT INTO line SELECT (SELECT max(id) FROM run), 0, kind, ifnull(json_extract(NEW.words, '$[2]'), ''), nullif(json_extract(NEW.words, '$[3]'), ''),
+      nullif(json_extract(NEW.words, '$[4]'), ''), nullif(substr(NEW.text, length(kind) + 7), ''), NULL
+    FROM (SELECT json_extract(NEW.words, '$[1]') AS kind) WHERE kind NOT IN ('end', 'failed');
+  UPDATE run SET ended = 1 WHERE id = (SELECT max(id) FROM run) AND NEW.text = 'said end';
+  UPDATE run SET why = substr(NEW.text, 13) WHERE id = (SELECT max(id) FROM run) AND NEW.text GLOB 'said failed *';
+END;
+CREATE TRIGGER error AFTER INSERT ON record WHEN NEW.text GLOB 'error *' BEGIN
+  UPDATE run SET why = coalesce(why, substr(NEW.text, 7)) WHERE id = (SELECT max(id) FROM run);
+END;
+CREATE TRIGGER ending AFTER INSERT ON record WHEN NEW.text GLOB 'ending *' BEGIN
+  UPDATE run SET ending = substr(NEW.text, 8) WHERE id = (SELECT max(id) FROM run);
+END;
+
 -- How often there was what can be counted.
 CREATE VIEW counted AS
   SELECT run, kind, part, thing, total(n * NOT traced) AS said, total(n * traced) AS recorded

@@ -20,7 +20,6 @@
 #include "part.h"
 
 EMBED(convert_csv_sql, RTL_CLI "/collect/convert_csv.sql");
-extern const char convert_csv_sql[];
 
 /* Of a table of events by their description: what its file's name begins with. */
 #define OWN_PREFIX "rtl_e_"
@@ -210,14 +209,6 @@ void convert_drop_csv(const char *folder)
 	rmdir(folder);
 }
 
-static int refuse_empty(const char *output, const char *input,
-			const struct convert_selection *selection)
-{
-	if (convert_selects(selection))
-		return convert_refuse_empty(selection);
-	return cli_failed("%s is not made: %s has no rows for tables", output, input);
-}
-
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection)
 {
 	struct tables tables = {.folder = output};
@@ -237,7 +228,10 @@ int convert_csv(const char *output, const char *input, const struct convert_sele
 	if (status && tables.files)
 		convert_drop_csv(output);
 	if (!status && !tables.files)
-		status = refuse_empty(output, input, selection);
+		status = convert_selects(selection)
+				 ? convert_refuse_empty(selection)
+				 : cli_failed("%s is not made: %s has no rows for tables", output,
+					      input);
 	convert_rows_close(rows);
 	return status;
 }

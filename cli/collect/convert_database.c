@@ -24,8 +24,6 @@ EMBED(convert_rocpd7_sql, RTL_CLI "/collect/convert_rocpd7.sql");
 EMBED(convert_rocpd7_processes_sql, RTL_CLI "/collect/convert_rocpd7_processes.sql");
 EMBED(convert_rocpd7_views_sql, RTL_CLI "/collect/convert_rocpd7_views.sql");
 EMBED(convert_rpd_sql, RTL_CLI "/collect/convert_rpd.sql");
-extern const char convert_rpd_sql[], convert_rocpd7_sql[], convert_rocpd7_processes_sql[],
-	convert_rocpd7_views_sql[];
 
 #define APPLICATION_ID 0x72746c37u
 /* A view joins so many tables at most. */

@@ -46,16 +46,11 @@ static const struct format {
 
 static size_t find_suffix(const char *output)
 {
-	const size_t length = strlen(output);
+	size_t i = 0;
 
-	for (size_t i = 0; i < SUFFIXES; i++) {
-		const size_t n = strlen(suffixes[i].name);
-
-		if (length > n && output[length - n - 1] != '/' &&
-		    strcmp(output + length - n, suffixes[i].name) == 0)
-			return i;
-	}
-	return SUFFIXES;
+	while (i < SUFFIXES && !output_ends_in(output, suffixes[i].name))
+		i++;
+	return i;
 }
 
 static size_t find_format(const char *name, size_t suffix)
@@ -109,13 +104,6 @@ int convert_choose(struct convert_job *job, const char *format)
 
 /* ---- the making ---- */
 
-static int refuse_foreign(const char *output, const char *what)
-{
-	return cli_failed("output %s exists and is no %s, so it is not written over; move it away, "
-			  "or choose another file with -o",
-			  output, what);
-}
-
 static int make_file(const struct convert_job *job, const struct part *part, uint64_t *slices)
 {
 	const struct suffix *suffix = &suffixes[job->suffix];
@@ -150,9 +138,11 @@ int convert_run(const struct convert_job *job)
 		status = convert_rpd(job->output, job->inputs[0], job->selection.unfinished);
 	} else {
 		if (!may_replace(job))
-			return refuse_foreign(job->output, kind == KIND_DATABASE
-								   ? "database that rtl converted"
-								   : "timeline");
+			return cli_failed("output %s exists and is no %s, so it is not written "
+					  "over; move it away, or choose another file with -o",
+					  job->output,
+					  kind == KIND_DATABASE ? "database that rtl converted"
+								: "timeline");
 		status = part_begin(&part, job->output);
 		if (!status)
 			status = part_end(&part, make_file(job, &part, &slices));

@@ -17,7 +17,6 @@
 #include "json.h"
 
 EMBED(convert_rocprofv3_sql, RTL_CLI "/collect/convert_rocprofv3.sql");
-extern const char convert_rocprofv3_sql[];
 
 /* rtl_json(text): as JSON has it between quotes. */
 static void escape(sqlite3_context *context, int count, sqlite3_value **values)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See convert_rows.h. */
 #include "convert_rows.h"
 
 #include <errno.h>
@@ -14,7 +13,6 @@
 
 EMBED(convert_rows_sql, RTL_CLI "/collect/convert_rows.sql");
 EMBED(convert_objects_sql, RTL_CLI "/collect/convert_objects.sql");
-extern const char convert_rows_sql[], convert_objects_sql[];
 
 /* Rows, by their numbers, for one statement where all would take much memory, or time without news. */
 #define CHUNK       32768

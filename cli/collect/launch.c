@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See launch.h. */
 #include "launch.h"
 
 #include <errno.h>
@@ -187,27 +186,18 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 
 /* ---- options ---- */
 
-int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv)
+int launch_begin(struct launch *launch, const char *verb)
 {
-	int status;
-
-	launch->selection.verb = command->name;
-	launch->selection.repeat = CLI_NOT_GIVEN;
-	status = cli_read(command, argc, argv, launch);
+	launch->selection.verb = verb;
 	launch_make_id(launch);
-	if (status >= 0)
-		return status;
 	if (launch->spool && !*launch->spool)
 		return cli_usage("--spool: the name of the folder is empty");
 	launch->command = launch->operands.command;
-	if (!launch->command)
-		return cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...",
-				 command->name, command->name);
 	launch->collect.quiet = launch->quiet;
 	launch->collect.selection = &launch->selection;
 	if (!launch->quiet)
 		folders_mention();
-	return -1;
+	return CLI_OK;
 }
 
 int launch_prepare(struct launch *launch, bool in_process, bool records)

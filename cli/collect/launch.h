@@ -47,20 +47,22 @@ struct launch {
 			 "also record what SYCL runtimes report by XPTI (mode full\n"              \
 			 "does)")
 
-/** Members of their struct cli_command. */
-#define LAUNCH_OPERANDS .operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS
+/** Members of their struct cli_command; type: of what is filled. */
+#define LAUNCH_OPERANDS(type, verb)                                                                \
+	.operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS,                           \
+	.missing = "give a command to run: rtl " verb " [OPTION]... COMMAND...",                   \
+	.request_size = sizeof(type), .request = &(const type)                                     \
+	{                                                                                          \
+		.launch.selection.repeat = CLI_NOT_GIVEN                                           \
+	}
 
 /** What those commands have to say about their exit status. */
 #define LAUNCH_DETAILS                                                                             \
 	"Exits with the command's status and passes signals on to it.\n"                           \
 	"Status 126: it cannot be run; 127: it was not found; 1, 2: it was not started."
 
-/**
- * Reads options up to the command to run, and makes the session's id.
- * @param launch  what the command's options are read into begins with it
- * @return negative: go on; else the exit status
- */
-int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv);
+/** After the options have been read: makes the session's id. CLI_OK, or an exit status after a line. */
+int launch_begin(struct launch *launch, const char *verb);
 
 /** All that a run needs before it starts; `records`: it has no subscribers. An exit status; it has said why. */
 int launch_prepare(struct launch *launch, bool in_process, bool records);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See outputs.h. */
 #include "outputs.h"
 
 #include <limits.h>
@@ -28,21 +27,9 @@ int outputs_add(void *into, const char *name)
 	return CLI_OK;
 }
 
-static bool ends_in(const char *path, const char *suffix)
-{
-	const size_t length = strlen(path), n = strlen(suffix);
-
-	return length > n && !strcmp(path + length - n, suffix);
-}
-
-static bool is_csv(const char *path)
-{
-	return ends_in(path, ".csv");
-}
-
 static bool is_rpd(const char *path)
 {
-	return ends_in(path, ".rpd");
+	return output_ends_in(path, ".rpd");
 }
 
 static const char *subscriber_of(const char *name)
@@ -50,7 +37,8 @@ static const char *subscriber_of(const char *name)
 	const char *base = cli_base_name(name), *dot = strrchr(base, '.');
 	enum timeline_format format;
 
-	if (!dot || dot == base || !strcmp(dot, ".db") || is_rpd(base) || is_csv(base))
+	if (!dot || dot == base || !strcmp(dot, ".db") || is_rpd(base) ||
+	    output_ends_in(base, ".csv"))
 		return "libsqlite_sub.so";
 	return timeline_format_of(base, &format) ? "libjson_sub.so" : NULL;
 }
@@ -144,7 +132,7 @@ int outputs_place(struct outputs *outputs, char **path)
 {
 	struct outputs_tables *tables = &outputs->tables[outputs->table_count];
 
-	if (!is_csv(*path) && !is_rpd(*path))
+	if (!output_ends_in(*path, ".csv") && !is_rpd(*path))
 		return CLI_OK;
 	if (!outputs->makes_tables)
 		return cli_usage("-o %s: is made when the database is complete, which this "

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See run_ledger.h. */
 #include "run_ledger.h"
 
 #include <inttypes.h>
@@ -95,7 +94,7 @@ static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *in
 	add_stream(ledger, &stream);
 }
 
-static int read_streams(void *instance)
+int run_ledger_finish(void *instance)
 {
 	run_ledger_fini(&watched);
 	for (size_t i = 0; i < collect_stream_count; i++)
@@ -105,7 +104,7 @@ static int read_streams(void *instance)
 }
 
 const struct rtl_subscriber run_ledger_watch =
-	COLLECT_OWN("ledger", collect_note_stream, NULL, read_streams);
+	COLLECT_OWN("ledger", collect_note_stream, NULL, run_ledger_finish);
 
 void run_ledger_take(struct run_ledger *ledger)
 {

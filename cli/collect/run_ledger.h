@@ -30,6 +30,8 @@ struct run_ledger {
 
 /** A subscriber that receives nothing, for a collector; in its `finish` the ledger becomes known. */
 extern const struct rtl_subscriber run_ledger_watch;
+/** That `finish`, for another subscriber of the command's own, which calls collect_note_stream. */
+int run_ledger_finish(void *instance);
 /** Moves what run_ledger_watch has found; not known if it has not finished. */
 void run_ledger_take(struct run_ledger *ledger);
 /** The same of a trace. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See selection.h. */
 #include "selection.h"
 
 #include <signal.h>

@@ -95,17 +95,17 @@ static int read_rank(const struct request *request, struct convert_job *job)
 			     : cli_usage("convert: --rank %s: give a number", request->rank);
 }
 
-static int convert(struct request *request)
+static int convert(void *user)
 {
+	struct request *request = user;
 	const struct cli_operands *files = &request->files;
-	struct convert_job job = {.output = request->output,
-				  .selection = request->selection,
-				  .inputs = files->list,
-				  .count = files->count};
-	int status;
+	struct convert_job job = {
+		.output = request->output, .inputs = files->list, .count = files->count};
+	int status = read_selection(request);
 
-	if (!files->count)
-		return cli_usage("convert: give a trace: rtl convert TRACE -o FILE");
+	if (status)
+		return status;
+	job.selection = request->selection;
 	if (!request->output)
 		return cli_usage("convert: say with -o FILE what to write, by its "
 				 "suffix: " CONVERT_SUFFIXES);
@@ -119,17 +119,6 @@ static int convert(struct request *request)
 	return status ? status : convert_run(&job);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
-{
-	struct request request = {0};
-	int status = cli_read(command, argc, argv, &request);
-
-	if (status >= 0)
-		return status;
-	status = read_selection(&request);
-	return status ? status : convert(&request);
-}
-
 const struct cli_command cmd_convert = {
 	.name = "convert",
 	.operands = "TRACE...",
@@ -137,7 +126,7 @@ const struct cli_command cmd_convert = {
 	.details =
 		"Reads databases that rtl wrote. Overwrites an earlier conversion, no other file.",
 	CLI_OPTIONS(options),
-	.operands_at = INTO(files),
-	.operands_most = SIZE_MAX,
-	.run = run,
+	CLI_OPERANDS(struct request, files, SIZE_MAX, NULL),
+	.missing = "give a trace: rtl convert TRACE -o FILE",
+	.run = convert,
 };

@@ -107,22 +107,19 @@ static bool read_only(const char *word, const char **kind)
 	return *kind;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {.how = {.top = CLI_NOT_GIVEN, .least = 0.02, .fail = -1}};
-	struct summary_difference *how = &request.how;
+	struct request *request = user;
+	struct summary_difference *how = &request->how;
 	struct summary *runs[FILES_MOST];
-	int status = cli_read(command, argc, argv, &request);
 
-	if (status >= 0)
-		return status;
-	if (request.least && !read_percent(request.least, &how->least))
-		return cli_usage("diff: --least %s: give percent, such as 2.5", request.least);
-	if (request.fail && !read_percent(request.fail, &how->fail))
-		return cli_usage("diff: --fail %s: give percent, such as 5", request.fail);
-	if (request.only && !read_only(request.only, &how->only))
-		return cli_usage("diff: --only %s: give kernels, calls or steps", request.only);
-	if (!take_sides(&request.files, how))
+	if (request->least && !read_percent(request->least, &how->least))
+		return cli_usage("diff: --least %s: give percent, such as 2.5", request->least);
+	if (request->fail && !read_percent(request->fail, &how->fail))
+		return cli_usage("diff: --fail %s: give percent, such as 5", request->fail);
+	if (request->only && !read_only(request->only, &how->only))
+		return cli_usage("diff: --only %s: give kernels, calls or steps", request->only);
+	if (!take_sides(&request->files, how))
 		return cli_usage("diff: give the files of two traces, rtl diff BEFORE AFTER, or of "
 				 "several runs of each: rtl diff BEFORE... -- AFTER...");
 	if (how->top == CLI_NOT_GIVEN)
@@ -140,5 +137,7 @@ const struct cli_command cmd_diff = {
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, FILES_MOST, "100 files at most"),
 	.runs = CLI_RUNS_REST,
+	.request =
+		&(const struct request){.how = {.top = CLI_NOT_GIVEN, .least = 0.02, .fail = -1}},
 	.run = run,
 };

@@ -18,7 +18,6 @@
 
 EMBED(info_sql, RTL_CLI "/read/info.sql");
 EMBED(info_folder_sql, RTL_CLI "/read/info_folder.sql");
-extern const char info_sql[], info_folder_sql[];
 
 struct info {
 	struct cli_operands operands;
@@ -257,21 +256,16 @@ static int info_folder(const char *path, bool as_json)
 	return status ? status : error;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct info info = {0};
-	const char *path;
+	const struct info *info = request;
+	const char *path = info->operands.list[0];
 	struct stat st;
-	int status = cli_read(command, argc, argv, &info);
 
-	if (status >= 0)
-		return status;
-	if (!info.operands.count)
-		return cli_usage("info: give the file of a trace, or a folder: rtl info FILE");
-	path = info.operands.list[0];
 	if (stat(path, &st))
 		return cli_failed("info: %s: %s", path, strerror(errno));
-	return S_ISDIR(st.st_mode) ? info_folder(path, info.json) : info_database(path, info.json);
+	return S_ISDIR(st.st_mode) ? info_folder(path, info->json)
+				   : info_database(path, info->json);
 }
 
 const struct cli_command cmd_info = {
@@ -282,5 +276,6 @@ const struct cli_command cmd_info = {
 		   "one that runs, a recording, or one process's spool. Nothing in it changes.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct info, operands, 1, "one file or folder at a time"),
+	.missing = "give the file of a trace, or a folder: rtl info FILE",
 	.run = run,
 };

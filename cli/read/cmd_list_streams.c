@@ -18,7 +18,6 @@
 #include "wanted.h"
 
 EMBED(list_streams_sql, RTL_CLI "/read/list_streams.sql");
-extern const char list_streams_sql[];
 
 struct listing {
 	struct cli_operands operands;
@@ -287,13 +286,10 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
 };
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *listing)
 {
-	struct listing listing = {0};
-	int ended = 0, status = cli_read(command, argc, argv, &listing);
+	int ended = 0, status = list(listing, &ended);
 
-	if (status < 0)
-		status = list(&listing, &ended);
 	if (ended)
 		child_end_like(ended);
 	return status;

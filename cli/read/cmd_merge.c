@@ -19,7 +19,6 @@
 #include "part.h"
 
 EMBED(merge_sql, RTL_CLI "/read/merge.sql");
-extern const char merge_sql[];
 
 struct merge {
 	sqlite3 *
@@ -289,8 +288,9 @@ static const struct cli_option options[] = {
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 
-static int merge(const struct request *request)
+static int merge(void *user)
 {
+	const struct request *request = user;
 	const char *output = request->output;
 	char *const *inputs = request->files.list;
 	const size_t count = request->files.count;
@@ -314,14 +314,6 @@ static int merge(const struct request *request)
 	return cli_finish_output();
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
-{
-	struct request request = {0};
-	const int status = cli_read(command, argc, argv, &request);
-
-	return status >= 0 ? status : merge(&request);
-}
-
 const struct cli_command cmd_merge = {
 	.name = "merge",
 	.operands = "TRACE...",
@@ -329,5 +321,5 @@ const struct cli_command cmd_merge = {
 	.details = "Traces are SQLite databases that rtl or RPD wrote.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, SIZE_MAX, NULL),
-	.run = run,
+	.run = merge,
 };

@@ -92,23 +92,16 @@ static int replay(char *trace, const char *input, struct session *session)
 	return status ? status : collect_check_output(session->database);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {0};
-	struct session *session = &request.session;
-	char *trace;
-	int status = cli_read(command, argc, argv, &request);
+	struct request *request = user;
+	struct session *session = &request->session;
+	char *trace = request->operands.list[0], *output = default_output(trace);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (!request.operands.count)
-		return cli_usage("replay: give a recording, or a file that a source reads: rtl "
-				 "replay TRACE");
-	trace = request.operands.list[0];
-	char *output = default_output(trace);
 	session->default_output = output;
 	session->outputs.makes_tables = true;
-	status = replay(trace, request.input, session);
+	status = replay(trace, request->input, session);
 	if (!status)
 		status = outputs_make_tables(&session->outputs, session->database, false);
 	if (status) /* what is in the folder is unchanged */
@@ -131,5 +124,6 @@ const struct cli_command cmd_replay = {
 		"or what a source plugin reads. Nothing in it changes.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, operands, 1, "one trace at a time"),
+	.missing = "give a recording, or a file that a source reads: rtl replay TRACE",
 	.run = run,
 };

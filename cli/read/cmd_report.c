@@ -30,7 +30,6 @@
 #define MARK "<!--rtl:data-->"
 
 EMBED(report_page, RTL_CLI "/read/report_page.html");
-extern const char report_page[];
 
 struct request {
 	struct cli_operands files;
@@ -315,22 +314,17 @@ static char *default_output(const char *path)
 	return cli_format("%.*s.html", (int)length, path);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {.most = EVENTS_MOST};
-	const char *path;
+	const struct request *request = user;
+	const char *path = request->files.list[0];
 	char *chosen;
-	int status = cli_read(command, argc, argv, &request);
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (!request.most)
+	if (!request->most)
 		return cli_usage("report: --events 0: give a number of events, 1 or more");
-	if (!request.files.count)
-		return cli_usage("report: give the file of a trace: rtl report FILE");
-	path = request.files.list[0];
-	chosen = request.output ? cli_format("%s", request.output) : default_output(path);
-	status = report(&request, path, chosen);
+	chosen = request->output ? cli_format("%s", request->output) : default_output(path);
+	status = report(request, path, chosen);
 	free(chosen);
 	return status;
 }
@@ -344,5 +338,7 @@ const struct cli_command cmd_report = {
 		"The page is one file, which needs no network.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 1, "one file at a time"),
+	.missing = "give the file of a trace: rtl report FILE",
+	.request = &(const struct request){.most = EVENTS_MOST},
 	.run = run,
 };

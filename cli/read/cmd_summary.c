@@ -75,35 +75,30 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 	return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {.top = CLI_NOT_GIVEN};
-	struct summary_style style = {0};
-	int status = cli_read(command, argc, argv, &request);
+	const struct request *request = user;
+	struct summary_style style = {.title = request->files.list[0]};
+	int status;
 
-	if (status >= 0)
-		return status;
-	if (request.json && request.csv)
+	if (request->json && request->csv)
 		return cli_usage("summary: give --json or --csv, not both");
-	if (request.details && (request.json || request.csv))
+	if (request->details && (request->json || request->csv))
 		return cli_usage("summary: --details is text (rtl info --json prints it as JSON)");
-	if (request.sort && !read_sort(request.sort, &style.sort))
+	if (request->sort && !read_sort(request->sort, &style.sort))
 		return cli_usage("summary: --sort %s: give total, count, mean, min, p50, "
 				 "p99, max or name",
-				 request.sort);
-	if (!request.files.count)
-		return cli_usage("summary: give the file of a trace: rtl summary FILE");
-	style.title = request.files.list[0];
-	style.columns = request.full_names ? UINT_MAX : 0;
-	style.top = request.top != CLI_NOT_GIVEN  ? request.top
-		    : request.json || request.csv ? 0
-						  : SUMMARY_TOP;
+				 request->sort);
+	style.columns = request->full_names ? UINT_MAX : 0;
+	style.top = request->top != CLI_NOT_GIVEN   ? request->top
+		    : request->json || request->csv ? 0
+						    : SUMMARY_TOP;
 	status = summarize(style.title,
-			   request.json	 ? summary_print_json
-			   : request.csv ? summary_print_csv
-					 : summary_print_text,
+			   request->json  ? summary_print_json
+			   : request->csv ? summary_print_csv
+					  : summary_print_text,
 			   &style);
-	if (status || !request.details)
+	if (status || !request->details)
 		return status;
 	putchar('\n');
 	return info_database(style.title, false);
@@ -117,5 +112,7 @@ const struct cli_command cmd_summary = {
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 1,
 		     "one file at a time (rtl merge makes one of several)"),
+	.missing = "give the file of a trace: rtl summary FILE",
+	.request = &(const struct request){.top = CLI_NOT_GIVEN},
 	.run = run,
 };

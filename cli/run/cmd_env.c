@@ -96,20 +96,17 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 	return status ? status : print(session, shell);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {.session = {.default_mode = RTL_TRACE_MODE, .for_shell = true}};
-	const struct shell *shell;
-	int status = cli_read(command, argc, argv, &request);
+	struct request *request = user;
+	const struct shell *shell = request->shell ? find_shell(request->shell) : &shells[0];
+	int status;
 
-	if (status >= 0)
-		return status;
-	shell = request.shell ? find_shell(request.shell) : &shells[0];
 	if (!shell)
 		return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
-				 request.shell);
-	status = prepare_and_print(&request.session, shell);
-	session_fini(&request.session);
+				 request->shell);
+	status = prepare_and_print(&request->session, shell);
+	session_fini(&request->session);
 	return status;
 }
 
@@ -121,5 +118,8 @@ const struct cli_command cmd_env = {
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
 	CLI_OPTIONS(options),
 	.excess = "; use `rtl trace` to run a command",
+	.request_size = sizeof(struct request),
+	.request = &(const struct request){.session = {.default_mode = RTL_TRACE_MODE,
+						       .for_shell = true}},
 	.run = run,
 };

@@ -102,19 +102,20 @@ static int record_command(struct record *record, const char *output)
 	child_end_like(status);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct record record = {0};
+	struct record *record = request;
+	struct launch *launch = &record->launch;
 	char *output;
-	int status = launch_read(&record.launch, command, argc, argv);
+	int status = launch_begin(launch, "record");
 
-	if (status >= 0)
+	if (!status && launch->session.outputs.count > 1)
+		status = cli_usage("record: a recording goes to one folder; give -o once");
+	if (status)
 		return status;
-	if (record.launch.session.outputs.count > 1)
-		return cli_usage("record: a recording goes to one folder; give -o once");
-	output = choose_output(&record.launch);
-	status = output ? record_command(&record, output) : CLI_FAILED;
-	launch_fini(&record.launch);
+	output = choose_output(launch);
+	status = output ? record_command(record, output) : CLI_FAILED;
+	launch_fini(launch);
 	free(output);
 	return status;
 }
@@ -125,6 +126,6 @@ const struct cli_command cmd_record = {
 	.purpose = "Runs a command and keeps its raw events, at the least cost",
 	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
-	LAUNCH_OPERANDS,
+	LAUNCH_OPERANDS(struct record, "record"),
 	.run = run,
 };

@@ -228,21 +228,19 @@ static int recover(const char *folder, struct session settings)
 	return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {0};
-	const struct session *session = &request.session;
-	int status = cli_read(command, argc, argv, &request);
+	const struct request *request = user;
+	const struct cli_operands *folders = &request->folders;
+	const struct session *session = &request->session;
+	int status = CLI_OK;
 
-	if (status >= 0)
-		return status;
-	if (!request.folders.count && (session->outputs.count || session->subscribers))
+	if (!folders->count && (session->outputs.count || session->subscribers))
 		return cli_usage("recover: give the folder; `rtl recover` alone lists them");
-	if (!request.folders.count)
+	if (!folders->count)
 		return list();
-	status = CLI_OK;
-	for (size_t i = 0; i < request.folders.count; i++) {
-		int error = recover(request.folders.list[i], request.session);
+	for (size_t i = 0; i < folders->count; i++) {
+		int error = recover(folders->list[i], *session);
 		status = error ? error : status;
 	}
 	return status;

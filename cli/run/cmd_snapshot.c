@@ -334,20 +334,17 @@ static int take(struct request *request, const struct running *running)
 	return status;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *user)
 {
-	struct request request = {0};
+	struct request *request = user;
+	const struct cli_operands *sessions = &request->operands;
 	struct running running;
-	int status = cli_read(command, argc, argv, &request);
+	int status = running_find("snapshot", sessions->count ? sessions->list[0] : NULL, &running);
 
-	if (status >= 0)
-		return status;
-	status = running_find("snapshot", request.operands.count ? request.operands.list[0] : NULL,
-			      &running);
 	if (!status)
-		status = take(&request, &running);
+		status = take(request, &running);
 	free(running.folder);
-	session_fini(&request.session);
+	session_fini(&request->session);
 	return status;
 }
 

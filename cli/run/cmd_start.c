@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl start, rtl stop: let a running `rtl trace` record, or not. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <rtl/collector.h>
 
@@ -20,19 +19,25 @@ static int set_paused(const char *verb, const struct running *running, bool paus
 	return CLI_OK;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int find_and_set(const char *verb, const struct cli_operands *sessions, bool paused)
 {
-	struct cli_operands sessions = {0};
 	struct running running;
-	int status = cli_read(command, argc, argv, &sessions);
+	int status = running_find(verb, sessions->count ? sessions->list[0] : NULL, &running);
 
-	if (status >= 0)
-		return status;
-	status = running_find(command->name, sessions.count ? sessions.list[0] : NULL, &running);
 	if (!status)
-		status = set_paused(command->name, &running, !strcmp(command->name, "stop"));
+		status = set_paused(verb, &running, paused);
 	free(running.folder);
 	return status;
+}
+
+static int start(void *sessions)
+{
+	return find_and_set("start", sessions, false);
+}
+
+static int stop(void *sessions)
+{
+	return find_and_set("stop", sessions, true);
 }
 
 const struct cli_command cmd_start = {
@@ -40,9 +45,10 @@ const struct cli_command cmd_start = {
 	.operands = "[SESSION]",
 	.purpose = "Resumes recording in a running `rtl trace`",
 	.details = RUNNING_DETAILS,
+	.request_size = sizeof(struct cli_operands),
 	.operands_most = 1,
 	.excess = "one session at a time",
-	.run = run,
+	.run = start,
 };
 
 const struct cli_command cmd_stop = {
@@ -50,7 +56,8 @@ const struct cli_command cmd_stop = {
 	.operands = "[SESSION]",
 	.purpose = "Pauses recording in a running `rtl trace`",
 	.details = RUNNING_DETAILS,
+	.request_size = sizeof(struct cli_operands),
 	.operands_most = 1,
 	.excess = "one session at a time",
-	.run = run,
+	.run = stop,
 };

@@ -15,7 +15,6 @@
 #include "view.h"
 
 EMBED(status_sql, RTL_CLI "/run/status.sql");
-extern const char status_sql[];
 
 struct status {
 	struct cli_operands operands;
@@ -191,19 +190,17 @@ static int show(struct status *status)
 	return error ? error : end;
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct status status = {0};
-	int error = cli_read(command, argc, argv, &status);
+	struct status *status = request;
+	int error;
 
-	if (error >= 0)
-		return error;
-	if (status.operands.count && !cli_number(status.operands.list[0], &status.pid))
-		return cli_usage("status: '%s' is no number of a process", status.operands.list[0]);
-	asked = &status;
+	if (status->operands.count && !cli_number(status->operands.list[0], &status->pid))
+		return cli_usage("status: '%s' is no number of a process", status->operands.list[0]);
+	asked = status;
 	subscriber.process_end = on_process_end;
-	while (!(error = show(&status)) && status.watch)
-		sleep(status.watch);
+	while (!(error = show(status)) && status->watch)
+		sleep(status->watch);
 	return error;
 }
 

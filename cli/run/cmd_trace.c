@@ -150,20 +150,20 @@ static int trace_command(struct trace *trace)
 	return trace->in_process ? run_in_process(&trace->launch) : run_collected(&trace->launch);
 }
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int run(void *request)
 {
-	struct trace trace = {0};
-	struct launch *launch = &trace.launch;
+	struct trace *trace = request;
+	struct launch *launch = &trace->launch;
 	char *output;
-	int status = launch_read(launch, command, argc, argv);
+	int status = launch_begin(launch, "trace");
 
-	if (status >= 0)
+	if (status)
 		return status;
 	output = launch_default_output(launch, ".db");
-	launch->session.outputs.makes_tables = !trace.in_process;
-	launch->session.summarizes = !launch->quiet && !trace.in_process;
+	launch->session.outputs.makes_tables = !trace->in_process;
+	launch->session.summarizes = !launch->quiet && !trace->in_process;
 	launch->session.default_output = output;
-	status = trace_command(&trace);
+	status = trace_command(trace);
 	launch_fini(launch);
 	free(output);
 	return status;
@@ -175,6 +175,6 @@ const struct cli_command cmd_trace = {
 	.purpose = "Runs a command, records what it does on the GPU, shows where the time went",
 	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
-	LAUNCH_OPERANDS,
+	LAUNCH_OPERANDS(struct trace, "trace"),
 	.run = run,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See ending.h. */
 #include "ending.h"
 
 #include <signal.h>

@@ -85,13 +85,7 @@ static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tra
 	return known;
 }
 
-static bool has_ended(struct source *source)
-{
-	return true;
-}
-
-static const struct source_ops feed_ops = {
-	.has_ended = has_ended, .string = string, .tracepoint = tracepoint};
+static const struct source_ops feed_ops = {.string = string, .tracepoint = tracepoint};
 
 /* ---- what the plugin tells: it is in `open` or `read`, under the feed's lock, which subscribers need
  * while they are told */

@@ -466,12 +466,6 @@ static bool lock_for(struct host *host, uint32_t timeout_ms)
 	return !pthread_mutex_timedlock(&host->lock, &until);
 }
 
-/* Whether somebody waits for the inline callback that this thread is in. */
-static bool is_awaited(const struct host *host)
-{
-	return host->own && host->own->inline_awaited();
-}
-
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 {
 	uint32_t waited = 0;
@@ -483,7 +477,7 @@ bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 		__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
 	else
 		return true;
-	while (!held && !is_awaited(host) && waited < timeout_ms) {
+	while (!held && !(host->own && host->own->inline_awaited()) && waited < timeout_ms) {
 		held = lock_for(host, LOCK_STEP_MS);
 		waited += timeout_ms == HOST_FOR_EVER ? 0 : LOCK_STEP_MS;
 	}

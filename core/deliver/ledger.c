@@ -161,12 +161,6 @@ static void each_left_out(const struct source *source, uint32_t number, cause_fn
 		     left_out_texts, fn, user);
 }
 
-static void each_rotated(const struct source *source, uint32_t number, cause_fn fn, void *user)
-{
-	if (source->control->streams[number].rotated)
-		fn(user, "no room in the recording", source->control->streams[number].rotated);
-}
-
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger)
 {
 	const struct spool_stream *slot;
@@ -216,7 +210,8 @@ void source_losses(const struct source *source, uint32_t number, cause_fn fn, vo
 	if (source->closed)
 		return;
 	each_discarded(source, number, fn, user);
-	each_rotated(source, number, fn, user);
+	if (source->control->streams[number].rotated)
+		fn(user, "no room in the recording", source->control->streams[number].rotated);
 	each_missed(source, number, fn, user);
 }
 

@@ -256,21 +256,6 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && !S_ISDIR(st.st_mode);
 }
 
-/* Whether `lib<name>_sub.so` is in one of the folders, as a subscriber would be. */
-static bool is_there_in_full(const char *name, const struct folders *folders)
-{
-	bool found = false;
-	char *path;
-
-	for (size_t i = 0; i < folders->count && !found; i++) {
-		if (asprintf(&path, "%s/lib%s_sub.so", folders->items[i].path, name) < 0)
-			return false;
-		found = is_file(path);
-		free(path);
-	}
-	return found;
-}
-
 /* Says where a name was looked for. */
 static int fail_not_found(const struct message *message, const char *name,
 			  const struct folders *folders)
@@ -281,13 +266,6 @@ static int fail_not_found(const struct message *message, const char *name,
 
 	if (!stream)
 		return fail_memory(message, name);
-	if (is_there_in_full(name, folders)) {
-		fclose(stream);
-		free(places);
-		return message_fail(message, RTL_ENOENT,
-				    "subscriber '%s' not found; did you mean lib%s_sub.so?", name,
-				    name);
-	}
 	for (size_t i = 1; i < folders->count; i++) {
 		const struct folder *folder = &folders->items[i];
 		fprintf(stream, ", %s", folder->path);

@@ -57,17 +57,6 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 	start_reader(source);
 }
 
-bool source_is_gone(struct source *source)
-{
-	if (source->gone || !source->ops->has_ended || !source->control)
-		return source->gone;
-	source->gone = source->ops->has_ended(source);
-	/* we may have had no processor for long, and what was open was so until its end */
-	if (source->gone && !source->found_gone)
-		source->alive_ticks = clock_ticks();
-	return source->gone;
-}
-
 void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause, uint64_t count)
 {
 	struct source_loss *loss = calloc(1, sizeof(*loss));
@@ -505,6 +494,17 @@ static bool has_ended(struct source *source)
 	return clock_ns() - source->finished_ns > LINGER_NS;
 }
 
+bool source_is_gone(struct source *source)
+{
+	if (source->gone || source->own || !source->control)
+		return source->gone;
+	source->gone = has_ended(source);
+	/* we may have had no processor for long, and what was open was so until its end */
+	if (source->gone && !source->found_gone)
+		source->alive_ticks = clock_ticks();
+	return source->gone;
+}
+
 static const char *string(const struct source *source, uint64_t id)
 {
 	return catalog_string(&source->catalog, id);
@@ -531,7 +531,6 @@ static const struct source_ops spool_ops = {.refresh = refresh,
 					    .find_rings = map_rings,
 					    .rings = rings,
 					    .prepare = prepare,
-					    .has_ended = has_ended,
 					    .string = string,
 					    .tracepoint = tracepoint,
 					    .unmap = unmap};

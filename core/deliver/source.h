@@ -43,8 +43,6 @@ struct source_ops {
 	struct source_rings (*rings)(const struct source *source);
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
-	/* Whether the process has ended, in order or not. NULL: it is this one. */
-	bool (*has_ended)(struct source *source);
 	const char *(*string)(const struct source *source, uint64_t id);
 	bool (*tracepoint)(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
 			   struct rtl_metadata **metadata, uint32_t *room);

@@ -167,21 +167,9 @@ static void say_if_secured(void)
 			 "set-user-ID program: RTL_* variables are ignored, it is not traced");
 }
 
-/* A variable of rocm-trace-lite's, which has a librtl.so too. */
-static void say_if_named_otherwise(void)
-{
-	const char *output = secure_getenv("RTL_OUTPUT"), *list = secure_getenv("RTL_SUBSCRIBERS");
-
-	if (output && *output && list && *list)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "RTL_OUTPUT is not read by this rtl: give the file to its subscriber, "
-			 "RTL_SUBSCRIBERS=libsqlite_sub.so?output=FILE");
-}
-
 void settings_read(struct bus_settings *settings)
 {
 	say_if_secured();
-	say_if_named_otherwise();
 	strict_failed = false;
 	settings->strict = choice("RTL_STRICT", "0", "1", false, "0 or 1");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", RTL_BUFFER_SIZE_DEFAULT, 64u << 10);

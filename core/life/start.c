@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <rtl/collector.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bus.h"
@@ -37,11 +33,6 @@ static void set_state(enum bus_state state)
 {
 	/* release: with the acquire of threads that do not wait, and use all that was made before */
 	__atomic_store_n(&bus.state, state, __ATOMIC_RELEASE);
-}
-
-static bool is_starter(void)
-{
-	return __atomic_load_n(&bus.starter, __ATOMIC_RELAXED) == bus_thread();
 }
 
 static void *wiped_page(void)
@@ -104,57 +95,6 @@ static int host_subscribers(const char *subscribers, uint32_t *failed)
 	return own_process_add(bus.host) ? RTL_EPLUGIN : 0;
 }
 
-/* Whether the process that made a folder cannot be found: quick, and true of none that lives here. */
-static bool seems_dead(const char *path)
-{
-	long pid = strtol(strrchr(path, '/') + sizeof(SPOOL_PREFIX), NULL, 10);
-
-	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
-}
-
-static bool is_leftover(const char *path)
-{
-	struct rtl_folder is = {.struct_size = sizeof(is)};
-	struct stat st;
-
-	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !rtl_folder_look(path, &is) && is.kind == RTL_FOLDER_SPOOL && !is.in_use;
-}
-
-/* Whether we are the first. */
-static bool mark(const char *path)
-{
-	char file[2 * PATH_MAX + sizeof(RTL_COLLECTOR_TOLD)];
-	int fd;
-
-	snprintf(file, sizeof(file), "%s/" RTL_COLLECTOR_TOLD, path);
-	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static void look_for_leftover(void *found, const char *path)
-{
-	if (seems_dead(path) && is_leftover(path))
-		*(unsigned *)found += mark(path);
-}
-
-/* Says in one line that processes which drained themselves were killed and have left events in the folder that holds
- * our own spool, of this user; each is mentioned once. */
-static void mention_leftovers(const char *own_spool)
-{
-	char base[PATH_MAX];
-	unsigned found = 0;
-
-	snprintf(base, sizeof(base), "%.*s", (int)(strrchr(own_spool, '/') - own_spool), own_spool);
-	folder_each_spool(base, look_for_leftover, &found);
-	if (found)
-		log_line(RTL_LEVEL_WARNING, "spool",
-			 "%u process%s killed and left events in %s: `rtl recover` lists them",
-			 found, found > 1 ? "es were" : " was", base);
-}
-
 static int load_subscribers(const char *subscribers)
 {
 	struct signals_of_writes held;
@@ -178,7 +118,6 @@ static int load_subscribers(const char *subscribers)
 	}
 	diagnostics_start();
 	termination_init();
-	mention_leftovers(bus.spool.path);
 	return 0;
 }
 
@@ -357,7 +296,8 @@ int start_bus(void)
 	int err = 0, state;
 
 	/* the consumer never waits for the thread that starts it and waits for the host */
-	if (bus_here() || is_starter() || bus_own_thread ||
+	if (bus_here() || bus_own_thread ||
+	    __atomic_load_n(&bus.starter, __ATOMIC_RELAXED) == bus_thread() ||
 	    __atomic_load_n(&bus.state, __ATOMIC_ACQUIRE) == BUS_OVERDUE)
 		return 0;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);

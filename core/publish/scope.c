@@ -338,22 +338,17 @@ struct rtl_record *scope_reserve(const struct rtl_span *span, uint16_t type, uin
 	return record;
 }
 
-/* No payload given: what the description says, all 0. */
-static uint32_t described_size(const struct rtl_stream *stream, uint16_t type)
-{
-	const struct rtl_type_info *info = stream_type_info(stream->number, type);
-
-	return info ? info->payload_size : 0;
-}
-
 static void publish(const struct rtl_span *span, uint16_t type, const void *payload, uint32_t size)
 {
+	const struct rtl_type_info *info;
 	struct rtl_record *record;
 
 	if (!rtl_enabled(span->stream, type))
 		return;
-	if (!payload)
-		size = described_size(span->stream, type);
+	if (!payload) { /* what the description says, all 0 */
+		info = stream_type_info(span->stream->number, type);
+		size = info ? info->payload_size : 0;
+	}
 	record = scope_reserve(span, type, size);
 	if (!record)
 		return;

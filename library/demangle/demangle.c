@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* demangle.c: see demangle.h. */
 #include "demangle.h"
 
 #include <libiberty/demangle.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See pattern.h. */
 #include "pattern.h"
 
 #include <stdint.h>

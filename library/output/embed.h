@@ -4,6 +4,7 @@
 
 /** Defines `const char symbol[]`, the content of a file and a zero behind it. At file scope. */
 #define EMBED(symbol, path)                                                                        \
+	extern const char symbol[];                                                                \
 	__asm__(".section .rodata\n"                                                               \
 		".globl " #symbol "\n.hidden " #symbol "\n"                                        \
 		".type " #symbol ", @object\n" #symbol ":\n"                                       \

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* host.h: what subscribers ask their host, which may be older than they are, and tell it. Threads: as the host says. */
+/* host.h: what subscribers ask their host, and tell it, and what time it is. Threads: as the host says. */
 #pragma once
 
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <rtl/subscriber.h>
-
-/** A function of the host's that older hosts do not have. */
-#define HOST_HAS(host, member)                                                                     \
-	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
-	 (host)->member)
 
 #define HOST_TEXT_(x) #x
 #define HOST_TEXT(x)  HOST_TEXT_(x)
@@ -29,6 +26,15 @@ static inline bool host_is(const struct rtl_host *host, const char *where)
 	const char *is = host->property(host, "where");
 
 	return is && strcmp(is, where) == 0;
+}
+
+/** What a clock shows, in ns. */
+static inline uint64_t host_clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /** Says a line. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See json.h. */
 #include "json.h"
 
 #include <inttypes.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See name.h. */
 #include "name.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See output_name.h. */
 #include "output_name.h"
 
 #include "host.h"
@@ -8,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+bool output_ends_in(const char *path, const char *suffix)
+{
+	const size_t length = strlen(path), n = strlen(suffix);
+
+	return length > n && path[length - n - 1] != '/' && !strcmp(path + length - n, suffix);
+}
 
 bool output_needs_process(const char *pattern)
 {

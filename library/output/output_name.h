@@ -37,6 +37,8 @@ struct output_names output_names_here(struct output_names_room *room);
 /** Those of a process that events come from. */
 struct output_names output_names_of(const struct rtl_process *process);
 
+/** Whether a path ends in a suffix, with a name before it. */
+bool output_ends_in(const char *path, const char *suffix);
 /** Whether a pattern contains %p or %e, so that the process must be known. */
 bool output_needs_process(const char *pattern);
 /**

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See output_place.h. */
 #include "output_place.h"
 
 #include "host.h"
@@ -177,12 +176,11 @@ static int lock_folder(const char *path)
 /* Suffixes of two parts. */
 static const char *suffix_of(const char *base)
 {
-	const size_t length = strlen(base);
 	const char *dot = strrchr(base, '.');
 
-	if (length > 8 && strcmp(base + length - 8, ".json.gz") == 0)
-		return base + length - 8;
-	return dot && dot != base ? dot : base + length;
+	if (output_ends_in(base, ".json.gz"))
+		return dot - strlen(".json");
+	return dot && dot != base ? dot : base + strlen(base);
 }
 
 /* NAME-PID.EXT, or NAME-PID-N.EXT from the second try on; to be freed. NULL: out of memory. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See output_writer.h. */
 #include "output_writer.h"
 
 #include <stdio.h>

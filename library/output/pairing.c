@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See pairing.h. */
 #include "pairing.h"
 
 #include <rtl/publish.h>

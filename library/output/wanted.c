@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See wanted.h. */
 #include "wanted.h"
 
 #include <rtl/events.h>

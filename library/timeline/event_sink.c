@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See event_sink.h. */
 #include "event_sink.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See file.h. */
 #include "file.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See lane.h. */
 #include "lane.h"
 
 #include <stdlib.h>

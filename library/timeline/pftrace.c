@@ -91,11 +91,6 @@ static char *put_bytes(char *to, uint32_t field, const char *bytes, size_t lengt
 	return to + length;
 }
 
-static char *put_text(char *to, uint32_t field, const char *text)
-{
-	return put_bytes(to, field, text, strlen(text));
-}
-
 /* A message of a length that is not known yet: the place behind its length. */
 static inline char *open_message(char *to, uint32_t field)
 {
@@ -270,7 +265,7 @@ static char *put_counter_unit(char *to, const struct timeline_track *track)
 	if (strcmp(track->unit->text, "bytes") == 0)
 		to = put_number(to, 3, 3);
 	else
-		to = put_text(to, 6, track->unit->text);
+		to = put_bytes(to, 6, track->unit->text, track->unit->length);
 	close_message(counter, to);
 	return to;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See state.h. */
 #include "state.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See timeline.h. */
 #include "timeline.h"
 
 #include <errno.h>
@@ -24,17 +23,12 @@ bool timeline_format_of(const char *path, enum timeline_format *format)
 		[TIMELINE_JSON_GZ] = ".json.gz",
 		[TIMELINE_PFTRACE] = ".pftrace",
 	};
-	const size_t length = strlen(path);
 
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		const size_t n = strlen(suffixes[i]);
-
-		if (length > n && path[length - n - 1] != '/' &&
-		    strcmp(path + length - n, suffixes[i]) == 0) {
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (output_ends_in(path, suffixes[i])) {
 			*format = (enum timeline_format)i;
 			return true;
 		}
-	}
 	return false;
 }
 

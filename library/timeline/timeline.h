@@ -192,9 +192,7 @@ struct timeline {
 	bool resumed;
 	bool has_state;
 	bool out_of_memory;
-	/* The protobuf writer's. */
-	uint32_t sequence;
-	uint64_t last_track_uuid;
+	uint32_t sequence; /**< the protobuf writer's */
 };
 
 /**

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See block.h. */
 #include "block.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See http.h. */
 #include "http.h"
 
 #include <signal.h>

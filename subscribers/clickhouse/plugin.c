@@ -226,12 +226,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	struct sub *sub;
 	int result;
 
-	/* one that can keep events also says where they stand */
-	if (!HOST_HAS(host, keep)) {
-		host->report(host, RTL_LEVEL_ERROR,
-			     "this version of rtl cannot keep what is not stored: use a newer one");
-		return RTL_ENOTSUP;
-	}
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return RTL_ENOTSUP;
 	sub = calloc(1, sizeof(*sub));

@@ -35,7 +35,7 @@ static int choose_run(struct sub *sub, const struct rtl_process *info)
 		result = output_expand(sub->run_pattern, &names, &sub->run);
 	else
 		sub->run = strdup(name_of_run(sub, info));
-	sub->day = (uint16_t)(clock_realtime_ns() / 1000000000u / 86400u);
+	sub->day = (uint16_t)(host_clock_ns(CLOCK_REALTIME) / 1000000000u / 86400u);
 	if (result == RTL_EINVAL)
 		host_say(sub->host, RTL_LEVEL_ERROR,
 			 "run=%s: what stands behind a percent sign is not set, or has no meaning",
@@ -227,8 +227,7 @@ static void add_process(struct sub *sub, struct process *process, const char *st
 	if (!out)
 		return;
 	host->calibration(host, info, &calibration);
-	if (host->waits)
-		host->waits(host, info, &waits);
+	host->waits(host, info, &waits);
 	fprintf(out, ", toDate(%u), %" PRId32 ", %" PRId32, process->day, info->pid,
 		info->parent_pid);
 	add_text(out, info->program);
@@ -249,7 +248,8 @@ int run_begin(struct sub *sub, struct process *process)
 	if (*sub->run_pattern && !sub->run)
 		result = choose_run(sub, process->info);
 	if (!sub->replays)
-		process->boot_ns = (int64_t)(clock_realtime_ns() - clock_read_ns(CLOCK_BOOTTIME));
+		process->boot_ns =
+			(int64_t)(host_clock_ns(CLOCK_REALTIME) - host_clock_ns(CLOCK_BOOTTIME));
 	if (result == 0 && (sub->recovers || sub->replays))
 		result = find_stored(sub, process);
 	if (result == 0 && !sub->run)
@@ -327,9 +327,7 @@ static void add_ledger(struct sub *sub, struct process *process, const struct st
 	if (stream->skipped)
 		add_loss(&losses, "clickhouse: not as described", stream->skipped);
 	losses.fact = STORE_LEFT_OUT;
-	/* an older rtl has no such function, and leaves nothing out */
-	if (HOST_HAS(host, left_out))
-		host->left_out(host, process->info, stream->info, add_loss, &losses);
+	host->left_out(host, process->info, stream->info, add_loss, &losses);
 }
 
 void run_end(struct sub *sub, struct process *process)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See store.h. */
 #include "store.h"
 
 #include <ctype.h>
@@ -18,7 +17,6 @@
 
 EMBED(clickhouse_tables, RTL_CLICKHOUSE_FOLDER "/tables.sql");
 EMBED(clickhouse_views, RTL_CLICKHOUSE_FOLDER "/views.sql");
-extern const char clickhouse_tables[], clickhouse_views[];
 
 #define PAUSE_LEAST_NS 100000000u
 #define PAUSE_MOST_NS  5000000000u
@@ -135,7 +133,7 @@ FILE *store_fact(struct store *store, enum store_fact fact)
 
 void store_fact_end(struct store *store, enum store_fact fact)
 {
-	fprintf(store->facts[fact].out, ", %" PRIu64 ")", clock_realtime_ns());
+	fprintf(store->facts[fact].out, ", %" PRIu64 ")", host_clock_ns(CLOCK_REALTIME));
 	store->facts[fact].rows++;
 	add_row(store);
 }
@@ -317,7 +315,7 @@ static enum http_result check_schema(struct store *store)
 	if (!schema)
 		return store_ask(
 			store, "INSERT INTO rtl_schema (schema, version) VALUES (%u, %" PRIu64 ")",
-			STORE_SCHEMA, clock_realtime_ns());
+			STORE_SCHEMA, host_clock_ns(CLOCK_REALTIME));
 	if (schema == STORE_SCHEMA)
 		return HTTP_DONE;
 	snprintf(

@@ -12,9 +12,9 @@
 #pragma once
 
 #include <stdio.h>
-#include <time.h>
 
 #include "block.h"
+#include "host.h"
 #include "http.h"
 
 /** Of the set of tables; another number is another set. */
@@ -107,22 +107,8 @@ void store_put_text(FILE *out, const char *text);
 FILE *store_fact(struct store *store, enum store_fact fact);
 void store_fact_end(struct store *store, enum store_fact fact);
 
-static inline uint64_t clock_read_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /** For waiting. */
 static inline uint64_t clock_now_ns(void)
 {
-	return clock_read_ns(CLOCK_MONOTONIC);
-}
-
-/** Since 1970. */
-static inline uint64_t clock_realtime_ns(void)
-{
-	return clock_read_ns(CLOCK_REALTIME);
+	return host_clock_ns(CLOCK_MONOTONIC);
 }

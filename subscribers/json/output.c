@@ -7,26 +7,17 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "sub.h"
 
 static const char *const beside[] = {STATE_SUFFIX, NULL};
-
-static int64_t clock_now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* What the wall clock showed at that time; of a recording it is not known. */
 static int64_t unix_at(const struct sub *sub, uint64_t base_ns)
 {
 	if (sub->replays)
 		return 0;
-	return clock_now(CLOCK_REALTIME) - clock_now(CLOCK_BOOTTIME) + (int64_t)base_ns;
+	return (int64_t)(host_clock_ns(CLOCK_REALTIME) - host_clock_ns(CLOCK_BOOTTIME) + base_ns);
 }
 
 int output_format(struct sub *sub, const char *name, enum timeline_format *format)
@@ -148,7 +139,7 @@ int output_begin(struct sub *sub, const struct output_names *names, uint64_t bas
 	/* it ends as the pattern, which has been looked at */
 	timeline_format_of(sub->output.path, &format);
 	if (!base_ns && !sub->recovers)
-		base_ns = (uint64_t)clock_now(CLOCK_BOOTTIME);
+		base_ns = host_clock_ns(CLOCK_BOOTTIME);
 	result = open_locked(sub, format, base_ns, names->pid);
 	output_release(&sub->output);
 	return result;

@@ -20,7 +20,6 @@
 #include "map.h"
 #include "sqlite_open.h"
 
-extern const char rpd_sql[];
 EMBED(rpd_sql, RTL_RPD_FOLDER "/rpd.sql");
 
 enum { AT_A_TIME = 2048, COLUMNS = 32, ROWS = 7, PAYLOAD = 4352, ROOM = 1 << 20 };

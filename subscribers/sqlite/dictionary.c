@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* dictionary.c: see dictionary.h. */
 #include "dictionary.h"
 
 #define MOST_ENTRIES (1u << 17)

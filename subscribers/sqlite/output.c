@@ -18,8 +18,6 @@
 
 /* ---- what is there ---- */
 
-#define LOOK_INTO "SELECT 1 FROM sqlite_master"
-
 /* A text of rtl_meta in `value`, "" if there is none. */
 static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
 {
@@ -59,7 +57,13 @@ static bool count_tables(sqlite3 *db, const char *name, int *tables, int *named)
 	return (rc & 0xff) == SQLITE_BUSY;
 }
 
-static enum look look_into(sqlite3 *db, const char *session)
+/* What is in the file: of rtl's tables the version, "" where there are none, as in one that is `empty`. */
+struct inside {
+	bool is_file, empty;
+	char version[64];
+};
+
+static enum look look_into(sqlite3 *db, const char *session, struct inside *inside)
 {
 	char value[1024];
 	int tables, ours;
@@ -68,8 +72,10 @@ static enum look look_into(sqlite3 *db, const char *session)
 		return LOOK_LIVE;
 	if (tables < 0 || (tables && !ours))
 		return LOOK_FOREIGN;
+	inside->empty = tables == 0;
 	if (tables == 0)
 		return LOOK_OLD;
+	read_meta(db, "schema", inside->version, sizeof(inside->version));
 	read_meta(db, OUTPUT_SESSION_KEY, value, sizeof(value));
 	if (session && *session && strcmp(value, session) == 0)
 		return LOOK_SESSION;
@@ -77,20 +83,22 @@ static enum look look_into(sqlite3 *db, const char *session)
 	return output_writer_lives(value) ? LOOK_LIVE : LOOK_OLD;
 }
 
-static enum look look_at(const char *path, const char *session)
+static enum look look_at(const char *path, const char *session, struct inside *inside)
 {
 	struct stat st;
 	sqlite3 *db;
 	enum look found;
 
+	*inside = (struct inside){.empty = true};
 	if (lstat(path, &st) != 0)
 		return errno == ENOENT || errno == ENAMETOOLONG ? LOOK_NOTHING : LOOK_FOREIGN;
-	if (!S_ISREG(st.st_mode))
+	inside->is_file = S_ISREG(st.st_mode);
+	if (!inside->is_file)
 		return LOOK_FOREIGN;
 	if (st.st_size == 0)
 		return LOOK_OLD;
-	sqlite_open(path, LOOK_INTO, &db);
-	found = db ? look_into(db, session) : LOOK_FOREIGN;
+	sqlite_open(path, "SELECT 1 FROM sqlite_master", &db);
+	found = db ? look_into(db, session, inside) : LOOK_FOREIGN;
 	sqlite3_close(db);
 	return found;
 }
@@ -122,12 +130,13 @@ static int find_output(struct output_file *file, const char *pattern,
 
 int output_choose(struct output_file *file, const char *pattern, const struct output_names *names)
 {
+	const char *session = file->host->property(file->host, "session");
 	int fd = find_output(file, pattern, names);
+	struct inside inside;
 
 	if (fd == 0)
-		fd = output_create(file,
-				   look_at(file->path, file->host->property(file->host, "session")),
-				   names->pid, O_WRONLY);
+		fd = output_create(file, look_at(file->path, session, &inside), names->pid,
+				   O_WRONLY);
 	if (fd < 0) {
 		output_fini(file);
 		return fd;
@@ -146,57 +155,28 @@ static int refuse(const struct output_file *file, int result, const char *why)
 	return result;
 }
 
-/* Whether its tables are those of this version of rtl. */
-static int compare(sqlite3 *db, const struct output_file *file)
+static int may_continue(const struct output_file *file, bool *empty)
 {
-	char version[64];
+	struct inside inside;
+	const enum look found = look_at(file->path, NULL, &inside);
 
-	read_meta(db, "schema", version, sizeof(version));
-	if (strcmp(version, SCHEMA_RTL_VERSION) == 0)
+	*empty = inside.empty;
+	if (found == LOOK_NOTHING)
+		return refuse(file, RTL_ENOENT, "is not there; " NAME_THE_ONE);
+	if (found == LOOK_LIVE)
+		return refuse(file, RTL_EBUSY,
+			      "is still being written by another process; end that one first");
+	if (found == LOOK_FOREIGN || (!inside.empty && !*inside.version))
+		return refuse(file, RTL_EFORMAT,
+			      inside.is_file ? "is no output of rtl; " NAME_THE_ONE
+					     : "is no file; " NAME_THE_ONE);
+	if (inside.empty || strcmp(inside.version, SCHEMA_RTL_VERSION) == 0)
 		return 0;
 	output_say(file, RTL_LEVEL_ERROR,
 		   "was written by another version of rtl: recover to another file, or with that "
 		   "version; the version of rtl's tables is not " SCHEMA_RTL_VERSION " but %s",
-		   *version ? version : "none");
+		   inside.version);
 	return RTL_EFORMAT;
-}
-
-static int look_further(sqlite3 *db, const struct output_file *file, bool *empty)
-{
-	static const char busy[] = "is still being written by another process; end that one first";
-	char value[1024];
-	int tables, ours;
-
-	if (count_tables(db, "rtl_meta", &tables, &ours))
-		return refuse(file, RTL_EBUSY, busy);
-	*empty = tables == 0;
-	if (tables == 0)
-		return 0;
-	if (tables < 0 || !ours)
-		return refuse(file, RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE);
-	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
-	if (output_writer_lives(value))
-		return refuse(file, RTL_EBUSY, busy);
-	return compare(db, file);
-}
-
-static int may_continue(const struct output_file *file, bool *empty)
-{
-	struct stat st;
-	sqlite3 *db;
-	int result;
-
-	*empty = true;
-	if (lstat(file->path, &st) != 0 && errno == ENOENT)
-		return refuse(file, RTL_ENOENT, "is not there; " NAME_THE_ONE);
-	if (lstat(file->path, &st) != 0 || !S_ISREG(st.st_mode))
-		return refuse(file, RTL_EFORMAT, "is no file; " NAME_THE_ONE);
-	if (st.st_size == 0)
-		return 0;
-	sqlite_open(file->path, LOOK_INTO, &db);
-	result = db ? look_further(db, file, empty) : RTL_ENOMEM;
-	sqlite3_close(db);
-	return result;
 }
 
 int output_continue(struct output_file *file, const char *pattern, const struct output_names *names,

@@ -15,7 +15,6 @@
 #include "events/events.h"
 
 EMBED(schema_views_xpti, RTL_SQLITE_FOLDER "/views_xpti.sql");
-extern const char schema_views_xpti[];
 
 /* Constants of tables.sql. */
 #define USER_MARKER 7
@@ -135,11 +134,6 @@ static bool is_xpti(const struct rtl_stream_info *info)
 	       strcmp(rtl_type_field(type, 1)->name, "object") == 0;
 }
 
-static int64_t id_of(struct sub *sub, const char *text)
-{
-	return string_id(sub, text, strlen(text));
-}
-
 /* Columns that an end has, or a begin whose end never came. */
 #define XPTI_SPAN                                                                                  \
 	"SELECT b.id, b.process, %lld, %Q, b.object, b.parent, b.uid, b.parent_uid, b.instance,"   \
@@ -152,7 +146,7 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 			  const struct pairing_kind *kind, uint16_t type, const char *view)
 {
 	const bool is_call = strcmp(kind->xpti, "call") == 0, is_end = type == kind->begin + 1;
-	const long long category = id_of(sub, kind->xpti);
+	const long long category = string_id(sub, kind->xpti, strlen(kind->xpti));
 	char *name = is_call ? sqlite3_mprintf("coalesce(nullif(b.text_id, 1), %lld)", category)
 		     : kind->begin == RTL_TASK_BEGIN
 			     ? sqlite3_mprintf("coalesce(nullif(t.label, 1), %lld)", category)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* plan.c: see plan.h. */
 #include "sub.h"
 
 #include <math.h>

@@ -123,13 +123,6 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
 }
 
-static int open_for(struct sub *sub, const struct rtl_process *process)
-{
-	struct output_names names = output_names_of(process);
-
-	return open_output(sub, &names, false);
-}
-
 /* Opens now if the name can be known now. */
 static int open_if_known(struct sub *sub)
 {
@@ -227,11 +220,12 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *stream)
 
 static int plugin_process_begin(void *instance, const struct rtl_process *process)
 {
+	const struct output_names names = output_names_of(process);
 	struct sub *sub = instance;
 	int result;
 
 	await_begin(sub);
-	result = sub->open ? 0 : sub->writer.failed ? RTL_EIO : open_for(sub, process);
+	result = sub->open ? 0 : sub->writer.failed ? RTL_EIO : open_output(sub, &names, false);
 	if (result == 0)
 		result = exact_resume(sub, process);
 	if (result == 0) {

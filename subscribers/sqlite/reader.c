@@ -189,12 +189,6 @@ static void sink(struct reader *r, size_t at)
 	heap[at] = moved;
 }
 
-static void sort_tables(struct reader *r)
-{
-	for (size_t i = r->table_count; i-- > 0;)
-		sink(r, i);
-}
-
 /* Hands the next event on; false: there is none, or an error. */
 static bool take_next(struct reader *r)
 {
@@ -236,8 +230,8 @@ static int source_read(void *instance)
 	struct reader *r = instance;
 	uint32_t n = 0;
 
-	if (!r->at_id)
-		sort_tables(r);
+	for (size_t i = r->at_id ? 0 : r->table_count; i-- > 0;) /* the heap, at first */
+		sink(r, i);
 	while (n < AT_A_TIME && !r->cancelled && take_next(r))
 		n++;
 	reader_give(r);

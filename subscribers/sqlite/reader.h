@@ -82,7 +82,7 @@ struct reader {
 	struct map strings;
 
 	struct table **tables; /* a heap: the one with the next event is the first */
-	size_t table_count, table_room;
+	size_t table_count;
 	int64_t at_id, last_id;
 	uint64_t bytes;    /* of the file */
 	uint64_t rejected; /* events */

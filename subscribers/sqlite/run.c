@@ -18,7 +18,6 @@
  * schema_version 3, which its tools read. Facts of it: the repository ROCm/rocmProfileData. */
 EMBED(schema_tables, RTL_SQLITE_FOLDER "/tables.sql");
 EMBED(schema_views, RTL_SQLITE_FOLDER "/views.sql");
-extern const char schema_tables[], schema_views[];
 
 static const char *not_null(const char *text)
 {
@@ -151,14 +150,6 @@ bool run_streams(struct sub *sub)
 
 /* Processes. */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The time of day that belongs to a time of the trace. */
 static void write_clock(struct sub *sub, const struct process *process)
 {
@@ -166,9 +157,9 @@ static void write_clock(struct sub *sub, const struct process *process)
 
 	if (sub->recovers || sub->replays)
 		return; /* the trace is not of now */
-	before = clock_ns(CLOCK_BOOTTIME);
-	real = clock_ns(CLOCK_REALTIME);
-	after = clock_ns(CLOCK_BOOTTIME);
+	before = host_clock_ns(CLOCK_BOOTTIME);
+	real = host_clock_ns(CLOCK_REALTIME);
+	after = host_clock_ns(CLOCK_BOOTTIME);
 	middle = before + (after - before) / 2;
 	writer_execf(&sub->writer,
 		     "INSERT INTO rtl_clock (process, time_ns, realtime_ns, error_ns)"
@@ -406,14 +397,14 @@ void run_skipped(struct sub *sub)
 
 bool run_ledger_due(const struct sub *sub)
 {
-	return clock_ns(CLOCK_MONOTONIC) - sub->ledger_written_ns >= LEDGER_APART_NS;
+	return host_clock_ns(CLOCK_MONOTONIC) - sub->ledger_written_ns >= LEDGER_APART_NS;
 }
 
 void run_ledger(struct sub *sub)
 {
 	if (!writer_begin(&sub->writer))
 		return;
-	sub->ledger_written_ns = clock_ns(CLOCK_MONOTONIC);
+	sub->ledger_written_ns = host_clock_ns(CLOCK_MONOTONIC);
 	for (const struct stream *s = sub->streams; s; s = s->next) {
 		bool known = false;
 

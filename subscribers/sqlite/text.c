@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* text.c: see text.h. */
 #include "text.h"
 
-#include "utf8.h"
+#include "name.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -68,12 +67,11 @@ void arena_fini(struct arena *arena)
 
 const char *text_clean(struct arena *arena, const char *text, size_t length, size_t *out_length)
 {
-	char *out = arena_alloc(arena, 3 * length + 1), *to = out;
+	char *out = arena_alloc(arena, 3 * length + 1), *to;
 
 	if (!out)
 		return NULL;
-	for (size_t i = 0, n; i < length; i += n)
-		to = utf8_copy(to, (const unsigned char *)text + i, length - i, &n);
+	to = name_clean(out, text, length);
 	*to = '\0';
 	*out_length = (size_t)(to - out);
 	return out;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c: see writer.h. */
 #include "writer.h"
 
 #include "host.h"

@@ -28,7 +28,7 @@ int cli_run(const struct cli_command *command, ...)
 		argv[argc++] = strdup(word);
 	va_end(args);
 	memcpy(given, argv, sizeof(given)); /* reading them moves them */
-	status = command->run(command, argc, argv);
+	status = cli_start(command, argc, argv);
 	while (argc)
 		free(given[--argc]);
 	if (status != CLI_OK && status != CLI_FAILED && status != CLI_USAGE &&

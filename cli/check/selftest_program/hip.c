@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See hip.h. */
 #include "hip.h"
 
 #include <dlfcn.h>

@@ -169,18 +169,6 @@ class Leftovers(Faults):
             self.rtl("recover", "-o", "rest.db", f"{self.spool}/{folder}")
         self.assertEqual(self.rtl("env").stderr, "")
 
-    def test_next_program_says_so__once(self):
-        self.leave()
-        said = []
-        for _ in range(3):
-            done = subprocess.run([PROGRAM, "10"], cwd=self.folder, text=True, check=True,
-                                  env=self.environment({"RTL_SUBSCRIBERS": "libstats_sub.so"
-                                                        "?output=stats.txt"}), capture_output=True)
-            said.append(done.stderr)
-        self.assertEqual(said, [f"rtl: spool warning: 1 process was killed and left events in "
-                                f"{self.spool}: `rtl recover` lists them\n", "", ""])
-        self.assertEqual(self.rtl("recover", "-o", "rest.db", self.in_spool()).returncode, 0)
-
     def test_living_ones__not_mentioned(self):
         child = self.lines(env={"RTL_SUBSCRIBERS": "libstats_sub.so?output=stats.txt"})
         self.line(child)
