@@ -33,6 +33,7 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
+	uint32_t scope_offset, packet_offset;
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
 	bool causes;            /* it is work that a call of HIP may have caused */
 	bool has_launches;      /* it has latencies */
@@ -207,6 +208,28 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 	return gpu_time_add(&track->last_device->time, &work);
 }
 
+/* It may be a node of a graph. False: out of memory. */
+static bool add_to_graph(struct track *track, const struct rtl_event *event,
+			 struct summary_group *group, uint64_t begin, uint64_t end)
+{
+	const void *payload = event->payload;
+	const bool timed = begin && end;
+	const struct graph_work work = {
+		.what = group,
+		.begin = timed ? begin : 0,
+		.end = timed && end < begin ? begin
+		       : timed              ? end
+					    : 0,
+		.submit = optional_u64(payload, track->submit_offset),
+		.queue = optional_u32(payload, track->queue_offset),
+		.packet = optional_u64(payload, track->packet_offset),
+		.bytes = optional_u64(payload, track->bytes_offset),
+	};
+
+	return graphs_add_work(track->tracks->graphs, event,
+			       optional_u64(payload, track->scope_offset), &work);
+}
+
 /* A call of HIP or a range, of that thread. False: out of memory. */
 static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint64_t end,
 			struct summary_group *group)
@@ -348,7 +371,8 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			group->bytes += bytes;
 			group->timed_bytes += begin && end ? bytes : 0;
 		}
-		if (!find_process(track->tracks, event->process))
+		if (!find_process(track->tracks, event->process) ||
+		    (track->causes && !add_to_graph(track, event, group, begin, end)))
 			return out_of_memory(track);
 		if (track->deed != SUMMARY_DEEDS) {
 			struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
@@ -556,6 +580,8 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		find_field(end, RTL_KIND_UINT, 4, is_range ? "begin_tid" : "submit_tid");
 	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
+	track->packet_offset = find_field(end, RTL_KIND_UINT, 8, "packet_id");
+	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
 	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
 	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
