@@ -20,7 +20,6 @@ struct launch {
 	struct launch *next; /* a newer one */
 	uint64_t key, executable;
 	uint64_t graph; /* its number; 0: its call has not come */
-	uint32_t process;
 	int32_t pid;
 	uint32_t count;
 	struct graph_work *works; /* room for a power of two */
@@ -69,17 +68,16 @@ static uint64_t number_of(struct graphs *graphs, uint32_t process, uint64_t exec
 
 /* ---- what a launch was */
 
-/* As they were submitted; what HIP has reported, as it began. */
+/* As they were submitted; in one queue, and if HIP has reported it, as it began. */
 static int compare_works(const void *a, const void *b)
 {
 	const struct graph_work *x = a, *y = b;
-	const uint64_t of_x[] = {x->submit, x->queue, x->packet, x->begin};
-	const uint64_t of_y[] = {y->submit, y->queue, y->packet, y->begin};
 
-	for (int i = 0; i < 4; i++)
-		if (of_x[i] != of_y[i])
-			return of_x[i] < of_y[i] ? -1 : 1;
-	return 0;
+	if (x->submit != y->submit)
+		return x->submit < y->submit ? -1 : 1;
+	if (x->queue != y->queue)
+		return x->queue < y->queue ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
 /* The row of such launches; SUMMARY_OTHERS, without nodes, if there are too many. NULL: out of memory. */
@@ -103,22 +101,25 @@ static struct summary_group *row_create(struct graphs *graphs, const struct laun
 	row->graph = calloc(1, sizeof(*row->graph) + launch->count * sizeof(row));
 	if (!row->graph || !map_set(&graphs->rows, key, variant))
 		return NULL;
-	row->graph->number = launch->graph;
-	row->graph->variant = variant;
-	row->graph->executable = launch->executable;
-	row->graph->pid = launch->pid;
+	*row->graph = (struct summary_graph){launch->graph,
+					     variant,
+					     launch->executable,
+					     launch->pid,
+					     {.groups = row->graph->groups}};
 	graphs->nodes += launch->count + 1;
-	for (struct graph_work *w = launch->works; w < launch->works + launch->count; w++) {
-		node = summary_group_create(w->what->section, w->what->name);
+	for (uint32_t i = 0; i < launch->count; i++) {
+		const struct summary_group *what = launch->works[i].what;
+
+		node = summary_group_create(what->section, what->name);
 		if (!node)
 			return NULL;
-		node->node_of = w->what;
-		row->graph->nodes[row->graph->count++] = node;
+		node->node_of = what;
+		row->graph->groups[row->graph->nodes.count++] = node;
 	}
 	return row;
 }
 
-/* Its gap lies behind what is before it in its queue; copies are in all of them. */
+/* Behind what is before it in its queue; copies are in all of them. */
 static void add_gap(struct summary_group *node, const struct graph_work *works, uint32_t i)
 {
 	const struct graph_work *work = &works[i], *before = work;
@@ -127,38 +128,31 @@ static void add_gap(struct summary_group *node, const struct graph_work *works, 
 		if (before-- == works)
 			return;
 	while (before->queue != work->queue && before->queue && work->queue);
-	if (!before->end || !work->end)
-		return;
 	node->gaps++;
 	node->gap_ns += work->begin > before->end ? work->begin - before->end : 0;
 }
 
 /* Work goes to the first node of its kernel that has had none of this launch. */
-static void count_nodes(struct summary_graph *graph, const struct launch *launch)
+static void count_nodes(struct summary_view *nodes, const struct launch *launch)
 {
-	uint32_t first = 0, at; /* those before have had some */
+	size_t first = 0; /* those before have had some */
 
-	graph->launches++;
+	nodes->operations++; /* launches */
 	for (uint32_t i = 0; i < launch->count; i++) {
 		const struct graph_work *work = &launch->works[i];
-		struct summary_group *node = NULL;
+		size_t at = first;
 
-		for (at = first; at < graph->count; at++) {
-			node = graph->nodes[at];
-			if (node->node_of == work->what &&
-			    node->count + node->untimed < graph->launches)
-				break;
-		}
-		if (at == graph->count)
+		while (at < nodes->count && (nodes->groups[at]->node_of != work->what ||
+					     nodes->groups[at]->count == nodes->operations))
+			at++;
+		if (at == nodes->count)
 			continue; /* one in 2^64 */
 		first += at == first;
-		node->bytes += work->bytes;
-		node->timed_bytes += work->end ? work->bytes : 0;
-		if (work->end)
-			summary_group_add(node, work->end - work->begin);
-		else
-			node->untimed++;
-		add_gap(node, launch->works, i);
+		summary_group_add(nodes->groups[at], work->end - work->begin);
+		nodes->groups[at]->bytes += work->bytes;
+		nodes->groups[at]->timed_bytes += work->bytes;
+		nodes->total_ns += work->end - work->begin;
+		add_gap(nodes->groups[at], launch->works, i);
 	}
 }
 
@@ -172,12 +166,12 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	qsort(launch->works, launch->count, sizeof(*launch->works), compare_works);
 	for (struct graph_work *w = launch->works; w < launch->works + launch->count; w++) {
 		kernels += hash_number((uintptr_t)w->what);
-		begin = w->begin < begin ? w->begin : begin; /* 0: it has no times */
+		begin = w->begin < begin ? w->begin : begin;
 		end = w->end > end ? w->end : end;
 	}
 	/* where calls do not tell, those of one kind are a graph */
 	if (!launch->graph)
-		launch->graph = number_of(graphs, launch->process, kernels);
+		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
 	key = key_of(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
@@ -185,8 +179,8 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
 	if (good && row->graph)
-		count_nodes(row->graph, launch);
-	if (good && end && begin)
+		count_nodes(&row->graph->nodes, launch);
+	if (good && launch->count)
 		summary_group_add(row, end - begin);
 	else if (good)
 		row->untimed++;
@@ -228,7 +222,6 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 		return NULL;
 	}
 	launch->key = key;
-	launch->process = event->process->number;
 	launch->pid = event->process->pid;
 	*(graphs->first ? &graphs->last->next : &graphs->first) = launch;
 	return graphs->last = launch;
@@ -285,7 +278,7 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 		}
 		launch = launch_of(graphs, event);
 		if (launch)
-			launch->graph = number_of(graphs, launch->process, value.number);
+			launch->graph = number_of(graphs, event->process->number, value.number);
 		if (!launch || !launch->graph)
 			return (void)graphs->host->fail(graphs->host, "out of memory");
 		launch->executable = value.number;

@@ -26,16 +26,6 @@ struct summary_group {
 	char name[];
 };
 
-/* Launches of a graph that have the same nodes, which are in the order of the first launch. */
-struct summary_graph {
-	uint64_t number, variant; /* a variant has other nodes */
-	uint64_t executable;      /* the hipGraphExec_t; 0: not known */
-	uint64_t launches;
-	int32_t pid;
-	uint32_t count;
-	struct summary_group *nodes[];
-};
-
 struct summary_section;
 /* A row that is not in its section. NULL: out of memory. */
 struct summary_group *summary_group_create(struct summary_section *section, const char *name);
@@ -158,11 +148,18 @@ struct summary_view {
 	uint64_t untimed;
 };
 
+/* Launches of a graph that have the same nodes, which are in the order of the first launch. */
+struct summary_graph {
+	uint64_t number, variant; /* a variant has other nodes */
+	uint64_t executable;      /* the hipGraphExec_t; 0: not known */
+	int32_t pid;
+	struct summary_view nodes;
+	struct summary_group *groups[]; /* of that view */
+};
+
 /* Adds the rows of all sections. 0, or RTL_ENOMEM. */
 int summary_merge_sections(struct summary *to, const struct summary *from);
 
-/* A graph's nodes; its groups are not to be freed. */
-struct summary_view summary_nodes(const struct summary_graph *graph);
 /* 0, or RTL_ENOMEM. */
 int summary_view(const struct summary_section *section, enum summary_sort sort,
 		 struct summary_view *view);

@@ -20,7 +20,6 @@ static void print_rows(struct json *json, const char *key, const struct summary_
 
 static void print_graph(struct json *json, const struct summary_graph *graph)
 {
-	const struct summary_view nodes = summary_nodes(graph);
 	char executable[32];
 
 	snprintf(executable, sizeof(executable), "0x%" PRIx64, graph->executable);
@@ -28,7 +27,7 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_number(json, "variant", graph->variant);
 	json_number(json, "pid", (uint64_t)graph->pid);
 	json_text(json, "executable", graph->executable ? executable : NULL);
-	print_rows(json, "nodes", &nodes, 0);
+	print_rows(json, "nodes", &graph->nodes, 0);
 }
 
 static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns)

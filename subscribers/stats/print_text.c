@@ -210,25 +210,20 @@ out:
 static void print_graphs(FILE *file, const struct summary_view *view, unsigned columns,
 			 unsigned top)
 {
-	size_t left = top ? GRAPHS_SHOWN : SIZE_MAX, more = 0;
+	size_t shown = 0;
 
 	for (size_t i = 0; i < view->count; i++) {
 		const struct summary_graph *graph = view->groups[i]->graph;
-		struct summary_view nodes;
 
-		if (!graph || !left) {
-			more += graph != NULL;
+		if (!graph || (shown++ >= GRAPHS_SHOWN && top))
 			continue;
-		}
-		left--;
-		nodes = summary_nodes(graph);
 		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
 			view->groups[i]->name, graph->pid, graph->executable,
 			graph->variant > 1 ? ": others than in its first launch" : "");
-		print_rows(file, &nodes, "node", columns, top);
+		print_rows(file, &graph->nodes, "node", columns, top);
 	}
-	if (more)
-		fprintf(file, "\n(nodes of %zu more graphs)\n", more);
+	if (shown > GRAPHS_SHOWN && top)
+		fprintf(file, "\n(nodes of %zu more graphs)\n", shown - GRAPHS_SHOWN);
 }
 
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,

@@ -31,18 +31,16 @@ int counted_add_stream(struct counted *counted, const struct rtl_stream_info *st
 int counted_finish(struct counted *counted);
 void counted_fini(struct counted *counted);
 
-/* A kernel or copy. */
+/* A kernel or copy: its row, when it was, and 0 for what is not known. */
 struct graph_work {
-	struct summary_group *what;            /* its row */
-	uint64_t begin, end;                   /* 0: it has no times */
-	uint64_t submit, queue, packet, bytes; /* 0: not known */
+	struct summary_group *what;
+	uint64_t begin, end, submit, bytes;
+	uint32_t queue;
 };
 
 /*
  * Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
- * come. An argument of the call tells which executable it was.
- *
- * Threads: the one that calls the subscriber.
+ * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber.
  */
 struct graphs {
 	const struct rtl_host *host;

@@ -49,8 +49,8 @@ void summary_group_destroy(struct summary_group *group)
 {
 	if (!group)
 		return;
-	for (uint32_t i = 0; group->graph && i < group->graph->count; i++)
-		summary_group_destroy(group->graph->nodes[i]);
+	for (size_t i = 0; group->graph && i < group->graph->nodes.count; i++)
+		summary_group_destroy(group->graph->groups[i]);
 	free(group->graph);
 	histogram_fini(&group->histogram);
 	free(group);
@@ -316,16 +316,6 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 		qsort_r(view->groups, view->count, sizeof(struct summary_group *), compare_by,
 			&sort);
 	return 0;
-}
-
-struct summary_view summary_nodes(const struct summary_graph *graph)
-{
-	struct summary_view view = {.groups = (struct summary_group **)(uintptr_t)graph->nodes,
-				    .count = graph->count};
-
-	for (uint32_t i = 0; i < graph->count; i++)
-		view.total_ns += graph->nodes[i]->total_ns;
-	return view;
 }
 
 /* ---- the ledger ---- */

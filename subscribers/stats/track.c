@@ -33,7 +33,7 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
-	uint32_t scope_offset, packet_offset;
+	uint32_t scope_offset;
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
 	bool causes;            /* it is work that a call of HIP may have caused */
 	bool has_launches;      /* it has latencies */
@@ -177,8 +177,8 @@ static uint32_t optional_u32(const void *payload, uint32_t offset)
 	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
 }
 
-static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
-			  uint64_t end)
+static bool add_to_device(struct track *track, const struct rtl_event *event,
+			  struct summary_group *group, uint64_t begin, uint64_t end)
 {
 	const void *payload = event->payload;
 	const uint32_t gpu = read_u32(payload, track->gpu_offset);
@@ -205,29 +205,12 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 		return false;
 	track->last_device->kernels += !work.is_copy;
 	track->last_device->copies += work.is_copy;
-	return gpu_time_add(&track->last_device->time, &work);
-}
-
-/* It may be a node of a graph. False: out of memory. */
-static bool add_to_graph(struct track *track, const struct rtl_event *event,
-			 struct summary_group *group, uint64_t begin, uint64_t end)
-{
-	const void *payload = event->payload;
-	const bool timed = begin && end;
-	const struct graph_work work = {
-		.what = group,
-		.begin = timed ? begin : 0,
-		.end = timed && end < begin ? begin
-		       : timed              ? end
-					    : 0,
-		.submit = optional_u64(payload, track->submit_offset),
-		.queue = optional_u32(payload, track->queue_offset),
-		.packet = optional_u64(payload, track->packet_offset),
-		.bytes = optional_u64(payload, track->bytes_offset),
-	};
-
-	return graphs_add_work(track->tracks->graphs, event,
-			       optional_u64(payload, track->scope_offset), &work);
+	return gpu_time_add(&track->last_device->time, &work) &&
+	       graphs_add_work(
+		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
+		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
+					    optional_u64(payload, track->bytes_offset),
+					    work.queue});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -371,8 +354,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			group->bytes += bytes;
 			group->timed_bytes += begin && end ? bytes : 0;
 		}
-		if (!find_process(track->tracks, event->process) ||
-		    (track->causes && !add_to_graph(track, event, group, begin, end)))
+		if (!find_process(track->tracks, event->process))
 			return out_of_memory(track);
 		if (track->deed != SUMMARY_DEEDS) {
 			struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
@@ -396,7 +378,8 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 					 : event->tid,
 				 begin, end, group))
 			return out_of_memory(track);
-		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
+		if (track->gpu_offset != NO_FIELD &&
+		    !add_to_device(track, event, group, begin, end))
 			return out_of_memory(track);
 	}
 }
@@ -580,7 +563,6 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		find_field(end, RTL_KIND_UINT, 4, is_range ? "begin_tid" : "submit_tid");
 	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
-	track->packet_offset = find_field(end, RTL_KIND_UINT, 8, "packet_id");
 	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
 	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
