@@ -18,11 +18,18 @@ struct summary_group {
 	uint64_t total_ns, min_ns, max_ns;
 	uint64_t bytes, timed_bytes;            /* moved by all, and by those with a duration */
 	uint64_t busy_ns, idle_ns[IDLE_GROUPS]; /* of GPUs, while they lasted */
+	/* Of a node of a graph: its kernel's row, and the gaps before it. */
+	const struct summary_group *node_of;
+	uint64_t gaps, gap_ns;
+	struct summary_graph *graph; /* whose launches these are, or NULL */
 	struct histogram histogram;
 	char name[];
 };
 
 struct summary_section;
+/* A row that is not in its section. NULL: out of memory. */
+struct summary_group *summary_group_create(struct summary_section *section, const char *name);
+void summary_group_destroy(struct summary_group *group);
 /* What is in the n-th place of its groups.capacity; NULL: none. */
 struct summary_group *section_group_at(const struct summary_section *section, size_t n);
 
@@ -141,6 +148,15 @@ struct summary_view {
 	uint64_t untimed;
 };
 
+/* Launches of a graph that have the same nodes, which are in the order of the first launch. */
+struct summary_graph {
+	uint64_t number, variant; /* a variant has other nodes */
+	uint64_t executable;      /* the hipGraphExec_t; 0: not known */
+	int32_t pid;
+	struct summary_view nodes;
+	struct summary_group *groups[]; /* of that view */
+};
+
 /* Adds the rows of all sections. 0, or RTL_ENOMEM. */
 int summary_merge_sections(struct summary *to, const struct summary *from);
 
@@ -161,7 +177,7 @@ const char *summary_device_text(const struct summary *summary, uint32_t number, 
 void summary_forget_names(struct summary *summary);
 
 /* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
-#define SUMMARY_CELLS 10u
+#define SUMMARY_CELLS 11u
 #define SUMMARY_CELL  96u
 struct summary_row {
 	char cells[SUMMARY_CELLS][SUMMARY_CELL];

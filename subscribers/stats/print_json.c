@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: the JSON. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
 #include "model.h"
+
+static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns);
+
+static void print_rows(struct json *json, const char *key, const struct summary_view *view,
+		       unsigned top)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < view->count && (!top || i < top); i++)
+		print_group(json, view->groups[i], view->total_ns);
+	json_end(json);
+}
+
+static void print_graph(struct json *json, const struct summary_graph *graph)
+{
+	char executable[32];
+
+	snprintf(executable, sizeof(executable), "0x%" PRIx64, graph->executable);
+	json_number(json, "graph", graph->number);
+	json_number(json, "variant", graph->variant);
+	json_number(json, "pid", (uint64_t)graph->pid);
+	json_text(json, "executable", graph->executable ? executable : NULL);
+	print_rows(json, "nodes", &graph->nodes, 0);
+}
 
 static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns)
 {
@@ -41,6 +65,10 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
+	if (group->gaps)
+		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
+	if (group->graph)
+		print_graph(json, group->graph);
 	json_end(json);
 }
 
@@ -55,14 +83,6 @@ static void print_open(struct json *json, const struct summary_section *section)
 		json_number(json, "ns", section->open[i].duration_ns);
 		json_end(json);
 	}
-	json_end(json);
-}
-
-static void print_rows(struct json *json, const struct summary_view *view, unsigned top)
-{
-	json_array(json, "rows");
-	for (size_t i = 0; i < view->count && (!top || i < top); i++)
-		print_group(json, view->groups[i], view->total_ns);
 	json_end(json);
 }
 
@@ -91,7 +111,7 @@ static void print_section(struct json *json, const struct summary_section *secti
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
-	print_rows(json, &view, style->top);
+	print_rows(json, "rows", &view, style->top);
 	json_end(json);
 	free(view.groups);
 }

@@ -11,8 +11,10 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* The last two only where bytes are moved. */
-enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, BYTES, RATE, CELLS };
+/* BYTES and RATE only where bytes are moved, GAP of nodes of graphs. */
+enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, BYTES, RATE, CELLS };
+
+#define GRAPHS_SHOWN 10u /* with their nodes */
 
 /* What is left out first. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
@@ -82,6 +84,9 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 			     summary_group_rate(group) * 1e9, "/s");
 	else if (group->section->has_bytes)
 		strcpy(row->cells[RATE], "-");
+	if (group->gaps)
+		format_duration(row->cells[GAP], sizeof(row->cells[0]), group->gap_ns / group->gaps,
+				digits);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		if (group->count)
 			format_duration(row->cells[times[i].cell], sizeof(row->cells[0]),
@@ -174,25 +179,61 @@ static void print_heading(FILE *file, const struct summary_section *section,
 	histogram_fini(&all);
 }
 
-static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
-			  const struct summary_style *style)
+static void print_rows(FILE *file, const struct summary_view *view, const char *heading,
+		       unsigned columns, unsigned top)
 {
 	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
-	struct summary_view view;
-	size_t shown, count;
-	char more[SUMMARY_CELL];
+	const size_t shown = top && top < view->count ? top : view->count;
+	const size_t count = shown + (shown < view->count);
 	const struct summary_table table = {.columns = columns,
 					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
 					    .dispensable = dispensable,
 					    .dispensable_count = sizeof(dispensable)};
-	struct summary_row *rows;
+	struct summary_row *rows = calloc(count + 1, sizeof(*rows));
+	char more[SUMMARY_CELL];
+
+	if (!rows || !count)
+		goto out;
+	rows[0] = (struct summary_row){{"share", "count", "total", "mean", "min", "p50", "p99",
+					"max", "gap", "bytes", "rate"},
+				       heading};
+	for (size_t i = 0; i < shown; i++)
+		fill_row(&rows[i + 1], view->groups[i], view->total_ns, digits);
+	if (shown < view->count)
+		fill_rest(&rows[shown + 1], view, shown, digits, more);
+	summary_print_table(file, rows, count + 1, &table);
+out:
+	free(rows);
+}
+
+/* Of the first graphs their nodes, in their order. */
+static void print_graphs(FILE *file, const struct summary_view *view, unsigned columns,
+			 unsigned top)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < view->count; i++) {
+		const struct summary_graph *graph = view->groups[i]->graph;
+
+		if (!graph || (shown++ >= GRAPHS_SHOWN && top))
+			continue;
+		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
+			view->groups[i]->name, graph->pid, graph->executable,
+			graph->variant > 1 ? ": others than in its first launch" : "");
+		print_rows(file, &graph->nodes, "node", columns, top);
+	}
+	if (shown > GRAPHS_SHOWN && top)
+		fprintf(file, "\n(nodes of %zu more graphs)\n", shown - GRAPHS_SHOWN);
+}
+
+static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
+			  const struct summary_style *style)
+{
+	struct summary_view view;
 
 	if (summary_view(section, style->sort, &view))
 		return;
-	shown = style->top && style->top < view.count ? style->top : view.count;
-	count = shown + (shown < view.count);
-	rows = calloc(count + 1, sizeof(*rows));
-	if (!rows || !(view.count || section->unpaired || section->refused || section->open_count))
+	if (!(view.count || section->unpaired || section->refused || section->open_count))
 		goto out;
 	print_heading(file, section, &view);
 	if (view.untimed)
@@ -206,19 +247,11 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
-	rows[0] = (struct summary_row){
-		{"share", "count", "total", "mean", "min", "p50", "p99", "max", "bytes", "rate"},
-		summary_name_heading(section)};
-	for (size_t i = 0; i < shown; i++)
-		fill_row(&rows[i + 1], view.groups[i], view.total_ns, digits);
-	if (shown < view.count)
-		fill_rest(&rows[shown + 1], &view, shown, digits, more);
-	if (count)
-		summary_print_table(file, rows, count + 1, &table);
+	print_rows(file, &view, summary_name_heading(section), columns, style->top);
 	print_failed(file, &view);
 	print_open(file, section);
+	print_graphs(file, &view, columns, style->top);
 out:
-	free(rows);
 	free(view.groups);
 }
 

@@ -16,7 +16,8 @@ void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *s
 {
 	*sink = (struct sink){.host = host,
 			      .summary = summary,
-			      .tracks = {.host = host, .summary = summary},
+			      .tracks = {.host = host, .summary = summary, .graphs = &sink->graphs},
+			      .graphs = {.host = host, .summary = summary},
 			      .counted = {.host = host, .summary = summary}};
 }
 
@@ -32,6 +33,8 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 		return RTL_ENOMEM;
 	(*end)->info = stream;
 	error = tracks_add_stream(&sink->tracks, stream);
+	if (!error)
+		error = graphs_add_stream(&sink->graphs, stream);
 	return error ? error : counted_add_stream(&sink->counted, stream);
 }
 
@@ -87,7 +90,8 @@ int sink_finish(struct sink *sink)
 		sink->summary->ended = strdup(ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
-	return counted_finish(&sink->counted) || add_ledgers(sink) || summary_explain(sink->summary)
+	return !graphs_settle(&sink->graphs, 0, 0) || counted_finish(&sink->counted) ||
+			       add_ledgers(sink) || summary_explain(sink->summary)
 		       ? RTL_ENOMEM
 		       : 0;
 }
@@ -96,6 +100,7 @@ void sink_fini(struct sink *sink)
 {
 	tracks_fini(&sink->tracks);
 	counted_fini(&sink->counted);
+	graphs_fini(&sink->graphs);
 	for (struct sink_stream *next, *s = sink->streams; s; s = next) {
 		next = s->next;
 		free(s);

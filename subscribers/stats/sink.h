@@ -31,6 +31,41 @@ int counted_add_stream(struct counted *counted, const struct rtl_stream_info *st
 int counted_finish(struct counted *counted);
 void counted_fini(struct counted *counted);
 
+/* A kernel or copy: its row, when it was, and 0 for what is not known. */
+struct graph_work {
+	struct summary_group *what;
+	uint64_t begin, end, submit, bytes;
+	uint32_t queue;
+};
+
+/*
+ * Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
+ * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber.
+ */
+struct graphs {
+	const struct rtl_host *host;
+	struct summary *summary;
+	struct map functions; /* uid -> what the function is to us */
+	struct map numbers;   /* hash of process and executable -> the graph's number */
+	struct map
+		rows; /* hash of number and nodes -> struct summary_group *, of number -> variants */
+	struct map launches;         /* hash of process and correlation -> struct launch * */
+	struct launch *first, *last; /* of these, oldest first */
+	size_t works, nodes;
+	uint64_t count, last_scope;
+	bool last_is_launch;
+};
+
+/** Subscribes, if the stream is that of calls with arguments. 0, or an rtl_error. */
+int graphs_add_stream(struct graphs *graphs, const struct rtl_stream_info *stream);
+/** Takes it, if the scope, a tracepoint, is a launch. False: out of memory, as below. */
+bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
+		     const struct graph_work *work);
+/** Counts the oldest, until only so many launches and so much work is left: none after the last event. */
+bool graphs_settle(struct graphs *graphs, size_t launches, size_t works);
+/** While the summary is there. */
+void graphs_fini(struct graphs *graphs);
+
 /*
  * A track: one kind of things on one stream that take time, and their section of the summary.
  * Which kinds a stream has follows from the description of its types alone:
@@ -59,6 +94,7 @@ struct track;
 struct tracks {
 	const struct rtl_host *host;
 	struct summary *summary;
+	struct graphs *graphs;
 	struct pairing pairing;
 	struct track *first;
 	/* That of the event before: mostly the next one is of the same. */
@@ -84,6 +120,7 @@ struct sink {
 	struct summary *summary; /* not owned */
 	struct tracks tracks;
 	struct counted counted;
+	struct graphs graphs;
 	struct sink_stream *streams;
 };
 

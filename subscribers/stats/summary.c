@@ -45,15 +45,18 @@ struct summary_group *section_group_at(const struct summary_section *section, si
 	return *(struct summary_group **)hash_at(&section->groups, &group_kind, n);
 }
 
-static void group_destroy(struct summary_group *group)
+void summary_group_destroy(struct summary_group *group)
 {
 	if (!group)
 		return;
+	for (size_t i = 0; group->graph && i < group->graph->nodes.count; i++)
+		summary_group_destroy(group->graph->groups[i]);
+	free(group->graph);
 	histogram_fini(&group->histogram);
 	free(group);
 }
 
-static struct summary_group *group_create(struct summary_section *section, const char *name)
+struct summary_group *summary_group_create(struct summary_section *section, const char *name)
 {
 	struct summary_group *group = calloc(1, sizeof(*group) + strlen(name) + 1);
 
@@ -70,7 +73,7 @@ static void section_destroy(struct summary_section *section)
 	if (!section)
 		return;
 	for (size_t i = 0; i < section->groups.capacity; i++)
-		group_destroy(section_group_at(section, i));
+		summary_group_destroy(section_group_at(section, i));
 	for (size_t i = 0; i < SUMMARY_OPEN_SHOWN; i++)
 		free(section->open[i].name);
 	hash_fini(&section->groups);
@@ -107,7 +110,7 @@ static unsigned place_of(const char *stream, const char *kind)
 		{RTL_STREAM_HSA, "task"},          {"rocpd", "operation"},
 		{RTL_STREAM_HSA_COPY, "transfer"}, {RTL_STREAM_HIP_CALL, "function"},
 		{RTL_STREAM_HSA_CALL, "function"}, {RTL_STREAM_HSA, "launch"},
-		{RTL_STREAM_ROCTX, "region"},
+		{RTL_STREAM_HIP_CALL, "graph"},    {RTL_STREAM_ROCTX, "region"},
 	};
 	unsigned place = 0;
 
@@ -154,10 +157,10 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 		return *place;
 	if (section->groups.count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)
 		return summary_group(section, SUMMARY_OTHERS);
-	struct summary_group *group = group_create(section, name);
+	struct summary_group *group = summary_group_create(section, name);
 	place = group ? hash_add(&section->groups, &group_kind, hash, name) : NULL;
 	if (!place) {
-		group_destroy(group);
+		summary_group_destroy(group);
 		return NULL;
 	}
 	return *place = group;

@@ -33,6 +33,7 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
+	uint32_t scope_offset;
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
 	bool causes;            /* it is work that a call of HIP may have caused */
 	bool has_launches;      /* it has latencies */
@@ -176,8 +177,8 @@ static uint32_t optional_u32(const void *payload, uint32_t offset)
 	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
 }
 
-static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
-			  uint64_t end)
+static bool add_to_device(struct track *track, const struct rtl_event *event,
+			  struct summary_group *group, uint64_t begin, uint64_t end)
 {
 	const void *payload = event->payload;
 	const uint32_t gpu = read_u32(payload, track->gpu_offset);
@@ -204,7 +205,12 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 		return false;
 	track->last_device->kernels += !work.is_copy;
 	track->last_device->copies += work.is_copy;
-	return gpu_time_add(&track->last_device->time, &work);
+	return gpu_time_add(&track->last_device->time, &work) &&
+	       graphs_add_work(
+		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
+		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
+					    optional_u64(payload, track->bytes_offset),
+					    work.queue});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -372,7 +378,8 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 					 : event->tid,
 				 begin, end, group))
 			return out_of_memory(track);
-		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
+		if (track->gpu_offset != NO_FIELD &&
+		    !add_to_device(track, event, group, begin, end))
 			return out_of_memory(track);
 	}
 }
@@ -556,6 +563,7 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		find_field(end, RTL_KIND_UINT, 4, is_range ? "begin_tid" : "submit_tid");
 	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
+	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
 	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
 	track->has_launches = is_kernel && track->call_offset != NO_FIELD;

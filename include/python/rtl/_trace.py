@@ -21,6 +21,8 @@ _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
 _STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
          " gpu_not_started_ns, gpu_unknown_ns")
+_GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes"
+_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns"
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
 Call = collections.namedtuple("Call", _CALL)
@@ -33,6 +35,8 @@ Loss = collections.namedtuple("Loss", _LOSS)
 LeftOut = collections.namedtuple("LeftOut", _LOSS)
 Idle = collections.namedtuple("Idle", _IDLE)
 Step = collections.namedtuple("Step", _STEP)
+Graph = collections.namedtuple("Graph", _GRAPH)
+GraphNode = collections.namedtuple("GraphNode", _GRAPH_NODE)
 
 _CALLS = """SELECT c.api_id, c.process, c.pid, c.tid, c.domain, c.function, c.begin_ns, c.end_ns, c.duration_ns, c.args,
   c.status, c.failed, c.unfinished, c.parent, c.instance, c.correlation, c.stream, c.device FROM rtl_calls AS c"""
@@ -201,6 +205,15 @@ class Trace:
         """Ranges of roctx by their names, and what GPUs did within them."""
         return [Step(*(row.get(key) for key in Step._fields)) for section in self.summary()["sections"]
                 if section["title"] == "Ranges" for row in section["rows"]]
+
+    def graphs(self):
+        """Launches of executable graphs, from the begin of the first node to the end of the last, with their nodes in order.
+        Launches of a graph whose nodes were others are a Graph of their own: its variant is not 1."""
+        rows = [row for section in self.summary()["sections"] if section["kind"] == "graph" for row in section["rows"]
+                if "nodes" in row]
+        for row in rows:
+            row["nodes"] = [GraphNode(*(node.get(key) for key in GraphNode._fields)) for node in row["nodes"]]
+        return [Graph(*(row.get(key) for key in Graph._fields)) for row in rows]
 
     def table(self, what, **parameters):
         """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""

@@ -110,6 +110,10 @@ class Python(unittest.TestCase):
                              device["span_ns"] - device["busy_ns"])
         self.assertTrue(all(row.cause and row.total_ns for row in idle))
 
+    def test_graphs__none_without_launches(self):
+        with unittest.mock.patch.dict(os.environ, {"RTL": RTL}), rtl.Trace(self.trace(PROGRAM, "2")) as trace:
+            self.assertEqual(trace.graphs(), [])
+
     def test_a_call_and_its_work__linked(self):
         """The rows that HIP's calls make, put there by hand."""
         path = self.trace(PROGRAM, "2")

@@ -5,6 +5,7 @@ A way is "queue", "callback" (the runtime's, by its callback) or "records" (by i
 of tests/hipdouble, with what HIP_DOUBLE switches on). RTL_BUILD_DIR is the build.
 """
 import collections
+import json
 import os
 import re
 import signal
@@ -65,6 +66,9 @@ class Trace:
         with sqlite3.connect(f"file:{self.path}?mode=ro", uri=True) as db:
             db.row_factory = sqlite3.Row
             return db.execute(sql, values).fetchall()
+
+    def summary(self):
+        return json.loads(subprocess.run([RTL, "summary", "--json", self.path], stdout=subprocess.PIPE, check=True).stdout)
 
     def one(self, sql, *values):
         return self.rows(sql, *values)[0][0]

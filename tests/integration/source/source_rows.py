@@ -52,6 +52,14 @@ class Rows(Case):
                 calls = trace.one("SELECT count(DISTINCT api_id) FROM rtl_api_ops "
                                   "WHERE function = 'hipGraphLaunch'")
                 self.assertEqual(calls, 40)
+                graphs, = (s for s in trace.summary()["sections"] if s["kind"] == "graph")
+                self.assertEqual([row["count"] for row in graphs["rows"]], [20, 20])
+                nodes = collections.defaultdict(int)
+                for node in (n for row in graphs["rows"] for n in row["nodes"] if "bytes" not in n):
+                    self.assertEqual(node["count"], 20)
+                    nodes[node["name"]] += node["total_ns"]
+                self.assertEqual(nodes, {r[0]: r[1] for r in trace.rows(
+                    "SELECT kernel, sum(duration_ns) FROM rtl_dispatches GROUP BY kernel")})
 
     def test_graph_that_begins_with_a_copy__in_mode_lite(self):
         for way in WAYS:

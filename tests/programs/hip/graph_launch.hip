@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph_launch [LAUNCHES]: launches two graphs, LAUNCHES times each. One is captured from a
+ * graph_launch [LAUNCHES [updated]]: launches two graphs, LAUNCHES times each. One is captured from a
  * stream: a copy to the GPU, kernels, a copy back. The other is built of nodes: a memset,
  * kernels side by side on both halves of the data, a copy back, and a function on the host.
+ * With "updated" there is a third one, of two kernels, whose second one is another from the third launch on.
  */
 #define PROGRAM "graph_launch"
 #include "../check.h"
@@ -70,7 +71,7 @@ static void launch_captured(long launches)
 }
 
 /* Adds a node that runs kernel(data, value, count) after the one before it. */
-static hipGraphNode_t add_kernel(hipGraph_t graph, hipGraphNode_t before,
+static hipGraphNode_t add_kernel(hipGraph_t graph, const hipGraphNode_t *before,
 				 void (*kernel)(int *, int, int), int *data, int value, int count)
 {
 	void *pointers[] = {&data, &value, &count};
@@ -81,7 +82,7 @@ static hipGraphNode_t add_kernel(hipGraph_t graph, hipGraphNode_t before,
 	parameters.gridDim = dim3(count / block);
 	parameters.blockDim = dim3(block);
 	parameters.kernelParams = pointers;
-	CHECK_HIP(hipGraphAddKernelNode(&node, graph, &before, 1, &parameters));
+	CHECK_HIP(hipGraphAddKernelNode(&node, graph, before, before ? 1 : 0, &parameters));
 	return node;
 }
 
@@ -102,9 +103,9 @@ static void build(hipGraph_t graph, int *data, int *out, long *calls)
 	memset_parameters.width = n;
 	memset_parameters.height = 1;
 	CHECK_HIP(hipGraphAddMemsetNode(&memset_node, graph, nullptr, 0, &memset_parameters));
-	halves[0] = add_kernel(graph, memset_node, graph_add<int>, data, 5, n / 2);
-	halves[0] = add_kernel(graph, halves[0], graph_multiply<int>, data, 3, n / 2);
-	halves[1] = add_kernel(graph, memset_node, graph_add<int>, data + n / 2, 7, n / 2);
+	halves[0] = add_kernel(graph, &memset_node, graph_add<int>, data, 5, n / 2);
+	halves[0] = add_kernel(graph, &halves[0], graph_multiply<int>, data, 3, n / 2);
+	halves[1] = add_kernel(graph, &memset_node, graph_add<int>, data + n / 2, 7, n / 2);
 	CHECK_HIP(hipGraphAddMemcpyNode1D(&copy_node, graph, halves, 2, out, data, n * sizeof(int),
 					  hipMemcpyDeviceToHost));
 	host_parameters.fn = count_call;
@@ -147,11 +148,45 @@ static void launch_built(long launches)
 	CHECK_HIP(hipStreamDestroy(stream));
 }
 
+static void launch_updated(long launches)
+{
+	hipKernelNodeParams parameters = {};
+	hipGraphNode_t first, second;
+	hipGraphExec_t executable;
+	hipStream_t stream;
+	hipGraph_t graph;
+	int *data, value = 2, count = n;
+	void *pointers[] = {&data, &value, &count};
+
+	CHECK_HIP(hipStreamCreate(&stream));
+	CHECK_HIP(hipMalloc(&data, n * sizeof(int)));
+	CHECK_HIP(hipGraphCreate(&graph, 0));
+	first = add_kernel(graph, nullptr, graph_add<int>, data, 5, n);
+	second = add_kernel(graph, &first, graph_add<int>, data, 3, n);
+	CHECK_HIP(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
+	parameters.func = reinterpret_cast<void *>(graph_multiply<int>);
+	parameters.gridDim = dim3(n / block);
+	parameters.blockDim = dim3(block);
+	parameters.kernelParams = pointers;
+	for (long launch = 0; launch < launches; launch++) {
+		if (launch == 2)
+			CHECK_HIP(hipGraphExecKernelNodeSetParams(executable, second, &parameters));
+		CHECK_HIP(hipGraphLaunch(executable, stream));
+	}
+	CHECK_HIP(hipStreamSynchronize(stream));
+	CHECK_HIP(hipGraphExecDestroy(executable));
+	CHECK_HIP(hipGraphDestroy(graph));
+	CHECK_HIP(hipFree(data));
+	CHECK_HIP(hipStreamDestroy(stream));
+}
+
 int main(int argc, char **argv)
 {
 	const long launches = number_arg(argc, argv, 1, 5);
 
 	launch_captured(launches);
 	launch_built(launches);
+	if (argc > 2)
+		launch_updated(launches);
 	return finish("launches=%ld", 2 * launches);
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* See sink.h: launches of graphs. */
+#include <inttypes.h>
+#include <rtl/args.h>
+#include <rtl/events.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+#include "sink.h"
+#include "wanted.h"
+
+#define LAUNCHES_MOST 65536u     /* whose work may still come */
+#define WORKS_MOST    (1u << 17) /* pieces of it */
+#define NODES_MOST    16384u     /* of all graphs */
+
+enum function { OTHER = 1, LAUNCH, RENEW /* an executable begins or ends */ };
+
+struct launch {
+	struct launch *next; /* a newer one */
+	uint64_t key, executable;
+	uint64_t graph; /* its number; 0: its call has not come */
+	int32_t pid;
+	uint32_t count;
+	struct graph_work *works; /* room for a power of two */
+};
+
+static enum function function_of(struct graphs *graphs, const struct rtl_event *event, uint64_t uid)
+{
+	enum function is = (enum function)map_get(&graphs->functions, uid);
+	const struct rtl_tracepoint *tp;
+
+	if (is || !uid)
+		return uid ? is : OTHER;
+	tp = graphs->host->tracepoint(graphs->host, event->process, uid);
+	if (!tp || strcmp(tp->kind, "function") != 0)
+		return OTHER;
+	is = !strncmp(tp->name, "hipGraphLaunch", 14)        ? LAUNCH
+	     : !strncmp(tp->name, "hipGraphInstantiate", 19) ? RENEW
+	     : !strcmp(tp->name, "hipGraphExecDestroy")      ? RENEW
+							     : OTHER;
+	(void)map_set(&graphs->functions, uid, is); /* else it is looked up again */
+	return is;
+}
+
+static uint64_t key_of(uint64_t one, uint64_t other)
+{
+	return hash_number(hash_number(one) + other);
+}
+
+static void forget(struct map *map, uint64_t key)
+{
+	void *entry = hash_find(&map->hash, &map_kind, hash_number(key), &key);
+
+	if (entry)
+		hash_take_out(&map->hash, &map_kind, entry);
+}
+
+/* The number of the graph of an executable. 0: out of memory. */
+static uint64_t number_of(struct graphs *graphs, uint32_t process, uint64_t executable)
+{
+	const uint64_t key = key_of(process, executable), number = map_get(&graphs->numbers, key);
+
+	if (number)
+		return number;
+	return map_set(&graphs->numbers, key, graphs->count + 1) ? ++graphs->count : 0;
+}
+
+/* ---- what a launch was */
+
+/* As they were submitted; in one queue, and if HIP has reported it, as it began. */
+static int compare_works(const void *a, const void *b)
+{
+	const struct graph_work *x = a, *y = b;
+
+	if (x->submit != y->submit)
+		return x->submit < y->submit ? -1 : 1;
+	if (x->queue != y->queue)
+		return x->queue < y->queue ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The row of such launches; SUMMARY_OTHERS, without nodes, if there are too many. NULL: out of memory. */
+static struct summary_group *row_create(struct graphs *graphs, const struct launch *launch)
+{
+	const uint64_t key = key_of(launch->graph, 0), variant = map_get(&graphs->rows, key) + 1;
+	struct summary_section *section =
+		summary_section(graphs->summary, RTL_STREAM_HIP_CALL, "graph", SUMMARY_GRAPHS);
+	struct summary_group *row, *node;
+	char name[96];
+
+	snprintf(name, sizeof(name), "graph %" PRIu64 ", %" PRIu32 " node%s", launch->graph,
+		 launch->count, launch->count == 1 ? "" : "s");
+	if (variant > 1)
+		snprintf(name + strlen(name), 32, ", variant %" PRIu64, variant);
+	if (graphs->nodes + launch->count >= NODES_MOST)
+		strcpy(name, SUMMARY_OTHERS);
+	row = section ? summary_group(section, name) : NULL;
+	if (!row || !strcmp(row->name, SUMMARY_OTHERS))
+		return row;
+	row->graph = calloc(1, sizeof(*row->graph) + launch->count * sizeof(row));
+	if (!row->graph || !map_set(&graphs->rows, key, variant))
+		return NULL;
+	*row->graph = (struct summary_graph){launch->graph,
+					     variant,
+					     launch->executable,
+					     launch->pid,
+					     {.groups = row->graph->groups}};
+	graphs->nodes += launch->count + 1;
+	for (uint32_t i = 0; i < launch->count; i++) {
+		const struct summary_group *what = launch->works[i].what;
+
+		node = summary_group_create(what->section, what->name);
+		if (!node)
+			return NULL;
+		node->node_of = what;
+		row->graph->groups[row->graph->nodes.count++] = node;
+	}
+	return row;
+}
+
+/* Behind what is before it in its queue; copies are in all of them. */
+static void add_gap(struct summary_group *node, const struct graph_work *works, uint32_t i)
+{
+	const struct graph_work *work = &works[i], *before = work;
+
+	do
+		if (before-- == works)
+			return;
+	while (before->queue != work->queue && before->queue && work->queue);
+	node->gaps++;
+	node->gap_ns += work->begin > before->end ? work->begin - before->end : 0;
+}
+
+/* Work goes to the first node of its kernel that has had none of this launch. */
+static void count_nodes(struct summary_view *nodes, const struct launch *launch)
+{
+	size_t first = 0; /* those before have had some */
+
+	nodes->operations++; /* launches */
+	for (uint32_t i = 0; i < launch->count; i++) {
+		const struct graph_work *work = &launch->works[i];
+		size_t at = first;
+
+		while (at < nodes->count && (nodes->groups[at]->node_of != work->what ||
+					     nodes->groups[at]->count == nodes->operations))
+			at++;
+		if (at == nodes->count)
+			continue; /* one in 2^64 */
+		first += at == first;
+		summary_group_add(nodes->groups[at], work->end - work->begin);
+		nodes->groups[at]->bytes += work->bytes;
+		nodes->groups[at]->timed_bytes += work->bytes;
+		nodes->total_ns += work->end - work->begin;
+		add_gap(nodes->groups[at], launch->works, i);
+	}
+}
+
+/* All of its work has come. Launches of one graph with other nodes have another row. False: out of memory. */
+static bool settle(struct graphs *graphs, struct launch *launch)
+{
+	uint64_t kernels = launch->count, begin = UINT64_MAX, end = 0, key;
+	struct summary_group *row;
+	bool good = true;
+
+	qsort(launch->works, launch->count, sizeof(*launch->works), compare_works);
+	for (struct graph_work *w = launch->works; w < launch->works + launch->count; w++) {
+		kernels += hash_number((uintptr_t)w->what);
+		begin = w->begin < begin ? w->begin : begin;
+		end = w->end > end ? w->end : end;
+	}
+	/* where calls do not tell, those of one kind are a graph */
+	if (!launch->graph)
+		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
+	key = key_of(launch->graph, kernels | 1);
+	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
+	if (!row) {
+		row = row_create(graphs, launch);
+		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
+	}
+	if (good && row->graph)
+		count_nodes(&row->graph->nodes, launch);
+	if (good && launch->count)
+		summary_group_add(row, end - begin);
+	else if (good)
+		row->untimed++;
+	forget(&graphs->launches, launch->key);
+	graphs->works -= launch->count;
+	free(launch->works);
+	free(launch);
+	return good;
+}
+
+bool graphs_settle(struct graphs *graphs, size_t launches, size_t works)
+{
+	struct launch *launch;
+	bool good = true;
+
+	while ((launch = graphs->first) &&
+	       (graphs->launches.hash.count > launches || graphs->works > works)) {
+		graphs->first = launch->next;
+		good &= settle(graphs, launch);
+	}
+	return good;
+}
+
+/* ---- events */
+
+static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *event)
+{
+	const uint64_t key = key_of(event->process->number, event->correlation);
+	struct launch *launch = (struct launch *)(uintptr_t)map_get(&graphs->launches, key);
+
+	if (launch)
+		return launch;
+	if ((graphs->launches.hash.count >= LAUNCHES_MOST || graphs->works >= WORKS_MOST) &&
+	    !graphs_settle(graphs, LAUNCHES_MOST / 2, WORKS_MOST / 2))
+		return NULL;
+	launch = calloc(1, sizeof(*launch));
+	if (!launch || !map_set(&graphs->launches, key, (uintptr_t)launch)) {
+		free(launch);
+		return NULL;
+	}
+	launch->key = key;
+	launch->pid = event->process->pid;
+	*(graphs->first ? &graphs->last->next : &graphs->first) = launch;
+	return graphs->last = launch;
+}
+
+bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
+		     const struct graph_work *work)
+{
+	struct launch *launch;
+
+	if (scope != graphs->last_scope)
+		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
+	graphs->last_scope = scope;
+	if (!graphs->last_is_launch || !event->correlation)
+		return true;
+	launch = launch_of(graphs, event);
+	if (!launch)
+		return false;
+	if (!(launch->count & (launch->count - 1))) {
+		const size_t room = launch->count ? 2 * (size_t)launch->count : 1;
+		struct graph_work *larger = reallocarray(launch->works, room, sizeof(*larger));
+
+		if (!larger)
+			return false;
+		launch->works = larger;
+	}
+	launch->works[launch->count++] = *work;
+	graphs->works++;
+	return true;
+}
+
+/* Ends of calls, with arguments: of the first one is which executable was launched. */
+static void take_calls(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct graphs *graphs = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *event = events[i];
+		const struct rtl_hip_call *call = event->payload;
+		const enum function is = function_of(graphs, event, event->uid);
+		const struct rtl_field *field =
+			is == OTHER ? NULL : rtl_args_field(event->type_info);
+		struct rtl_args args = {0};
+		struct launch *launch;
+		struct rtl_value value = {0};
+
+		if (field && !(call->flags & RTL_HIP_CALL_FAILED))
+			args = rtl_args_begin(graphs->host, event, field);
+		if (!rtl_args_next(&args, &value) || !value.number)
+			continue;
+		if (is == RENEW) {
+			forget(&graphs->numbers, key_of(event->process->number, value.number));
+			continue;
+		}
+		launch = launch_of(graphs, event);
+		if (launch)
+			launch->graph = number_of(graphs, event->process->number, value.number);
+		if (!launch || !launch->graph)
+			return (void)graphs->host->fail(graphs->host, "out of memory");
+		launch->executable = value.number;
+	}
+}
+
+int graphs_add_stream(struct graphs *graphs, const struct rtl_stream_info *stream)
+{
+	const int which = wanted_call_stream(stream->name);
+	struct wanted_calls calls = {0};
+	int error = 0;
+
+	if (which == (WANTED_HIP | WANTED_DEBUG))
+		error = wanted_subscribe_calls(graphs->host, stream, which, true, take_calls,
+					       graphs, &calls);
+	return error == RTL_ENOTSUP ? 0 : error;
+}
+
+void graphs_fini(struct graphs *graphs)
+{
+	(void)graphs_settle(graphs, 0, 0);
+	map_fini(&graphs->launches);
+	map_fini(&graphs->functions);
+	map_fini(&graphs->numbers);
+	map_fini(&graphs->rows);
+}

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hip_graphs.py DATABASE OUTPUT LOG: what rtl says of launches of graphs (tests/programs/hip/graph_launch.hip) is what the
+GPU's log has: how often each node ran, how long, and the gap before it."""
+import collections
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+
+sys.path.insert(0, os.environ["RTL_PYTHON"])
+os.environ["RTL"] = os.environ["RTL_BUILD_DIR"] + "/bin/rtl"
+
+import rtl  # pylint: disable=wrong-import-position
+
+WORK = """SELECT a.args, l.api_id, w.name, w.begin_ns, w.end_ns, w.submit_ns, w.queue, w.packet_id FROM rocpd_api_ops AS l
+  JOIN rtl_calls AS a USING (api_id) JOIN (
+    SELECT op_id, kernel AS name, begin_ns, end_ns, submit_ns, queue, packet_id FROM rtl_dispatches UNION ALL
+    SELECT op_id, 'copy', begin_ns, end_ns, submit_ns, 0, 0 FROM rtl_copies) AS w USING (op_id)
+  WHERE a.function = 'hipGraphLaunch' ORDER BY l.api_id, w.submit_ns, w.queue, w.packet_id, w.begin_ns"""
+
+
+def read_log(path):
+    """Begin and end of kernels of the program, by their mangled names."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        rows = (dict(re.findall(r"(\w+)=(\S*)", line)) for line in file)
+        return collections.Counter((int(row["start"]), int(row["end"])) for row in rows
+                                   if row.get("kind") == "dispatch" and "graph_" in row["name"])
+
+
+def read_launches(database):
+    """(executable, names of nodes in order) -> launches, each a list of (begin, end, queue)"""
+    launches = collections.defaultdict(list)
+    for row in database.execute(WORK):
+        launches[row[1], re.search(r"graphExec=(\w+)", row[0]).group(1)].append(row[2:5] + row[6:7])
+    kinds = collections.defaultdict(list)
+    for (_, executable), works in launches.items():
+        kinds[executable, tuple(work[0] for work in works)].append([work[1:] for work in works])
+    return kinds
+
+
+def gap(works, i):
+    """Behind what is before it in its queue: copies are in all."""
+    before = next((w for w in reversed(works[:i]) if w[2] == works[i][2] or not w[2] or not works[i][2]), None)
+    return max(0, works[i][0] - before[1]) if before else None
+
+
+def check(graph, launches):
+    """Yields (what, as rtl says, as it is)."""
+    spans = [max(w[1] for w in works) - min(w[0] for w in works) for works in launches]
+    yield "launches", graph.count, len(launches)
+    yield "mean", graph.mean_ns, round(statistics.fmean(spans), 1)
+    yield "least", graph.min_ns, min(spans)
+    yield "most", graph.max_ns, max(spans)
+    for i, node in enumerate(graph.nodes):
+        times = [works[i][1] - works[i][0] for works in launches]
+        gaps = [gap(works, i) for works in launches if gap(works, i) is not None]
+        yield f"node {i}: count", node.count, len(times)
+        yield f"node {i}: total", node.total_ns, sum(times)
+        yield f"node {i}: mean", node.mean_ns, round(statistics.fmean(times), 1)
+        yield f"node {i}: p99", abs(node.p99_ns - sorted(times)[-1 - len(times) // 100]) <= 0.01 * node.p99_ns, True
+        yield f"node {i}: gap", node.mean_gap_ns, round(statistics.fmean(gaps), 1) if gaps else None
+
+
+def main():
+    launches = int(re.search(r"launches=(\d+)", open(sys.argv[2], encoding="utf-8").read()).group(1)) // 2
+    with rtl.Trace(sys.argv[1]) as trace:
+        graphs = trace.graphs()
+    with sqlite3.connect(sys.argv[1]) as database:
+        kinds = read_launches(database)
+    problems, logged = [], read_log(sys.argv[3])
+    kernels = collections.Counter(tuple(work[:2]) for (_, names), of in kinds.items() for works in of
+                                  for name, work in zip(names, works) if "graph_" in name)
+    if kernels != logged:
+        problems.append(f"kernels: {len(kernels)} recorded, {len(logged)} in the log")
+    for graph in graphs:
+        names = tuple("copy" if node.bytes is not None else node.name for node in graph.nodes)
+        of = kinds.pop((graph.executable, names), None)
+        print(f"hip_graphs: {graph.name}: {graph.count} launches, {names}")
+        if not of:
+            problems.append(f"{graph.name}: no such launches: {graph.executable} {names}")
+            continue
+        problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in check(graph, of) if got != want]
+    problems += [f"not there: {kind}" for kind in kinds]
+    seen = [(graph.variant, graph.count, sum("graph_" in node.name for node in graph.nodes))
+            for graph in sorted(graphs, key=lambda g: (g.graph, g.variant))]
+    if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
+        problems.append(f"variants, launches, kernels: {seen}")
+    text = subprocess.run([os.environ["RTL"], "summary", sys.argv[1]], capture_output=True, check=True, text=True).stdout
+    if f"\nNodes of graph 3, 2 nodes, variant 2 (process " not in text:
+        problems.append(f"not in the text: the variant: {text}")
+    for problem in problems:
+        print(f"hip_graphs: {problem}", file=sys.stderr)
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

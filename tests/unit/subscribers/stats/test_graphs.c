@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Unit tests of libstats_sub.so: launches of graphs, on the fake host. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_host.h"
+#include "unit.h"
+
+enum { A = 1, B, C, COPY, LAUNCH, INSTANTIATE, DESTROY, OTHER }; /* tracepoints */
+
+struct run {
+	struct fake_host *host;
+	struct rtl_process *process;
+	const struct rtl_stream_info *hsa, *copies;
+	uint64_t now;
+	char path[64];
+	char *text; /* what was written */
+};
+
+/* Calls with arguments, which are an array. */
+static const struct rtl_field debug_fields[] = {
+	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, begin_ns), 8,
+	 "begin_ns", "ns", ""},
+	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, end_ns), 8,
+	 "end_ns", "ns", ""},
+	{sizeof(struct rtl_field), RTL_KIND_ARGS, 0, offsetof(struct rtl_hip_call_debug, args),
+	 sizeof(struct rtl_text), "args", "", ""},
+};
+static const struct rtl_type_info debug_types[] = {
+	{sizeof(struct rtl_type_info), RTL_FUNCTION_WITH_ARGS_END, 3,
+	 sizeof(struct rtl_hip_call_debug), 0, "function_with_args_end", "", debug_fields},
+};
+static const struct rtl_stream_info debug_stream = {
+	.struct_size = sizeof(debug_stream),
+	.version_major = 1,
+	.name = RTL_STREAM_HIP_CALL_DEBUG,
+	.types = debug_types,
+	.type_count = 1,
+	.number = 5,
+};
+
+static int setup(void **state)
+{
+	static const char *const names[] = {[A] = "a", [B] = "b", [C] = "c"};
+	static const char *const functions[] = {[LAUNCH] = "hipGraphLaunch",
+						[INSTANTIATE] = "hipGraphInstantiate",
+						[DESTROY] = "hipGraphExecDestroy",
+						[OTHER] = "hipLaunchKernel"};
+	struct run *run = calloc(1, sizeof(*run));
+	char settings[128];
+
+	*state = run;
+	strcpy(run->path, "/tmp/rtl-test-graphs-XXXXXX");
+	close(mkstemp(run->path));
+	run->host = fake_host_create();
+	run->process = fake_host_process(run->host, 1, 4711, "/bin/app");
+	for (uint64_t i = A; i <= C; i++)
+		fake_host_tracepoint(run->host, run->process, i, "kernel", names[i], NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, COPY, "copy", "CopyDeviceToHost", NULL, NULL);
+	for (uint64_t i = LAUNCH; i <= OTHER; i++)
+		fake_host_tracepoint(run->host, run->process, i, "function", functions[i], NULL,
+				     NULL);
+	snprintf(settings, sizeof(settings), "output=%s&format=json", run->path);
+	assert_int_equal(fake_host_load(run->host, STATS_SUB, settings), 0);
+	run->hsa = fake_host_stream(run->host, fake_hsa_stream());
+	run->copies = fake_host_stream(run->host, fake_copy_stream());
+	fake_host_stream(run->host, &debug_stream);
+	fake_host_begin(run->host, run->process);
+	run->now = 1000;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct run *run = *state;
+
+	fake_host_destroy(run->host);
+	unlink(run->path);
+	free(run->text);
+	free(run);
+	return 0;
+}
+
+static const char *end(struct run *run)
+{
+	size_t size = 0;
+	FILE *file;
+
+	assert_int_equal(fake_host_end(run->host), 0);
+	file = fopen(run->path, "r");
+	assert_non_null(file);
+	assert_true(getdelim(&run->text, &size, '\0', file) > 0);
+	fclose(file);
+	return run->text;
+}
+
+static void call(struct run *run, uint64_t function, uint64_t correlation, uint64_t executable,
+		 uint32_t flags)
+{
+	const struct with_arg {
+		struct rtl_hip_call_debug call;
+		struct rtl_arg arg;
+	} p = {.call = {.call = {.begin_ns = 1, .end_ns = 2, .flags = flags},
+			.args = {offsetof(struct with_arg, arg), sizeof(struct rtl_arg)}},
+	       .arg = {.kind = RTL_KIND_ADDRESS, .value.number = executable}};
+	struct rtl_event event =
+		fake_event(&debug_stream, RTL_FUNCTION_WITH_ARGS_END, run->process, &p, sizeof(p));
+
+	event.uid = function;
+	event.correlation = correlation;
+	fake_host_deliver_one(run->host, &event);
+}
+
+/* `gap` after what was before it. Queue 0: HIP has reported it. */
+static void kernel(struct run *run, uint64_t uid, uint64_t correlation, uint32_t queue,
+		   uint64_t gap, uint64_t length)
+{
+	struct rtl_hsa_dispatch d = {.gpu = 1, .queue = queue, .scope = LAUNCH};
+	struct rtl_event event;
+
+	d.begin_ns = run->now + gap;
+	d.end_ns = run->now = d.begin_ns + length;
+	d.submit_ns = queue ? d.begin_ns - 1 : 0;
+	event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+	event.uid = uid;
+	event.correlation = correlation;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void copy(struct run *run, uint64_t correlation, uint64_t gap, uint64_t length)
+{
+	struct rtl_hsa_copy c = {.gpu = 1, .bytes = 4096, .scope = LAUNCH};
+	struct rtl_event event;
+
+	c.begin_ns = run->now + gap;
+	c.end_ns = run->now = c.begin_ns + length;
+	c.submit_ns = c.begin_ns - 1;
+	event = fake_event(run->copies, RTL_TRANSFER_END, run->process, &c, sizeof(c));
+	event.uid = COPY;
+	event.correlation = correlation;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+/* What is behind that part. */
+static const char *behind(const char *text, const char *part)
+{
+	assert_has(text, part);
+	return strstr(text, part) + strlen(part);
+}
+
+TEST(test_graph__same_kernel_twice__nodes_in_their_order)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 10; i++) {
+		if (i % 2) /* the call ends before its work, or behind it */
+			call(run, LAUNCH, 50 + i, 0xbeef, 0);
+		kernel(run, A, 50 + i, 3, 100000, 10 + i);
+		kernel(run, B, 50 + i, 3, 5, 1000);
+		kernel(run, A, 50 + i, 3, 7 + i, 500);
+		copy(run, 50 + i, 20, 100);
+		if (!(i % 2))
+			call(run, LAUNCH, 50 + i, 0xbeef, 0);
+	}
+	text = end(run);
+	text = behind(text, "\"kind\":\"graph\",\"count\":10,");
+	text = behind(text, "\"name\":\"graph 1, 4 nodes\",\"count\":10,");
+	assert_has(text, "\"mean_ns\":1651.0,\"min_ns\":1642,\"max_ns\":1660,");
+	text = behind(
+		text,
+		"\"graph\":1,\"variant\":1,\"pid\":4711,\"executable\":\"0xbeef\",\"nodes\":[");
+	text = behind(
+		text,
+		"{\"name\":\"a\",\"count\":10,\"total_ns\":145,\"mean_ns\":14.5,\"min_ns\":10,"
+		"\"max_ns\":19,");
+	assert_true(strstr(text, "mean_gap_ns") > strstr(text, "\"name\":\"b\""));
+	text = behind(text, "{\"name\":\"b\",\"count\":10,\"total_ns\":10000,\"mean_ns\":1000.0,");
+	text = behind(text, "\"mean_gap_ns\":5.0}");
+	text = behind(text, "{\"name\":\"a\",\"count\":10,\"total_ns\":5000,");
+	text = behind(text, "\"mean_gap_ns\":11.5}");
+	text = behind(text, "{\"name\":\"CopyDeviceToHost\",\"count\":10,\"bytes\":40960,");
+	text = behind(text, "\"mean_gap_ns\":20.0}");
+	assert_null(strstr(text, "\"graph\":"));
+}
+
+TEST(test_graph__two_queues__gaps_within_each)
+{
+	struct run *run = *state;
+	const char *text;
+
+	call(run, LAUNCH, 50, 0xbeef, 0);
+	kernel(run, A, 50, 1, 0, 100);
+	kernel(run, B, 50, 2, 0, 100);
+	kernel(run, A, 50, 1, 30, 100);
+	kernel(run, B, 50, 2, 0, 100);
+	text = behind(end(run), "\"name\":\"graph 1, 4 nodes\"");
+	text = behind(text, "\"name\":\"a\""); /* both first ones have no gap */
+	text = behind(behind(text, "\"name\":\"b\""), "\"name\":\"a\"");
+	assert_has(text, "\"mean_gap_ns\":130.0}");
+	assert_has(behind(text, "\"name\":\"b\""), "\"mean_gap_ns\":130.0}");
+}
+
+TEST(test_graph__updated__a_variant)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 5; i++) {
+		call(run, LAUNCH, 50 + i, 0xbeef, 0);
+		kernel(run, A, 50 + i, 3, 10, 100);
+		kernel(run, i < 3 ? B : C, 50 + i, 3, 10, 200);
+	}
+	/* in another order, as HIP reports branches: the same */
+	call(run, LAUNCH, 60, 0xbeef, 0);
+	kernel(run, C, 60, 0, 10, 600);
+	kernel(run, A, 60, 0, 10, 100);
+	text = end(run);
+	assert_has(text, "\"kind\":\"graph\",\"count\":6,\"total_ns\":2260,\"names\":2");
+	assert_has(text, "\"name\":\"graph 1, 2 nodes\",\"count\":3,");
+	text = behind(text, "\"name\":\"graph 1, 2 nodes, variant 2\",\"count\":3,");
+	text = behind(text, "\"graph\":1,\"variant\":2,");
+	text = behind(text, "{\"name\":\"a\",\"count\":3,\"total_ns\":300,");
+	assert_has(text, "{\"name\":\"c\",\"count\":3,\"total_ns\":1000,");
+}
+
+TEST(test_graph__address_used_again__another_graph)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		if (i)
+			call(run, i % 2 ? INSTANTIATE : DESTROY, 90 + i, 0xbeef, 0);
+		call(run, LAUNCH, 50 + i, 0xbeef, 0);
+		kernel(run, A, 50 + i, 3, 10, 100);
+	}
+	call(run, INSTANTIATE, 99, 0xbeef, RTL_HIP_CALL_FAILED);
+	call(run, LAUNCH, 60, 0xbeef, 0);
+	kernel(run, A, 60, 3, 10, 100);
+	text = end(run);
+	assert_has(text, "\"name\":\"graph 3, 1 node\",\"count\":1,");
+	assert_has(text, "\"name\":\"graph 4, 1 node\",\"count\":2,");
+}
+
+TEST(test_graph__work_without_its_call__told_apart_by_nodes)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 4; i++)
+		kernel(run, i % 2 ? A : B, 50 + i, 3, 10, 100);
+	text = end(run);
+	assert_has(text, "\"name\":\"graph 1, 1 node\",\"count\":2,");
+	assert_has(text, "\"graph\":2,\"variant\":1,\"pid\":4711,\"executable\":null,");
+}
+
+TEST(test_graph__nothing_recorded_of_it__a_launch_without_times)
+{
+	struct run *run = *state;
+
+	call(run, LAUNCH, 50, 0xbeef, 0);
+	call(run, LAUNCH, 51, 0xbeef, RTL_HIP_CALL_FAILED);
+	assert_has(end(run), "\"name\":\"graph 1, 0 nodes\",\"count\":1,\"untimed\":1,");
+}
+
+TEST(test_no_graph__no_table)
+{
+	struct run *run = *state;
+	struct rtl_hsa_dispatch d = {.gpu = 1, .begin_ns = 10, .end_ns = 20, .scope = OTHER};
+	struct rtl_event event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+
+	event.uid = A;
+	event.correlation = 50;
+	fake_host_deliver_one(run->host, &event);
+	call(run, OTHER, 50, 0xbeef, 0);
+	assert_null(strstr(end(run), "graph"));
+}
+
+TEST(test_graph__very_many_launches__each_counted)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 1; i <= 200000; i++) {
+		call(run, LAUNCH, i, 0xbeef, 0);
+		kernel(run, A, i, 3, 10, 100);
+		kernel(run, B, i, 3, 10, 200);
+	}
+	text = end(run);
+	assert_has(text, "\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
+	assert_has(behind(text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
+}
+
+RUN_TESTS(setup, teardown, NULL, NULL)
