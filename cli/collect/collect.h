@@ -111,8 +111,6 @@ int trace_summarize(const char *path, struct summary *summary);
 int database_summarize(struct database *database, struct summary *summary);
 /** That alone. */
 int database_summarize_more(struct database *database, struct summary *summary);
-/** rtl info of a trace. An exit status. */
-int info_database(const char *path, bool json);
 
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
 int collect_check_output(const char *database);

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "cli.h"
 #include "collect.h"
 #include "database.h"
 #include "embed.h"
 #include "folders.h"
+#include "info.h"
 #include "notes.h"
 #include "view.h"
 
@@ -138,7 +140,10 @@ int info_database(const char *path, bool json)
 static struct {
 	struct json *json;
 	const char *path;
+	uint64_t now_ns;
 } state;
+
+#define NAME_BYTES 512 /* more than what is kept of one */
 
 static const char *kind_name(const struct rtl_folder *is)
 {
@@ -179,6 +184,62 @@ static void write_stream(const struct rtl_process *process, const struct rtl_str
 	json_end(state.json);
 }
 
+static uint64_t read_number(const struct rtl_event *event, const struct rtl_field *field)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, (const char *)event->payload + field->offset,
+	       field->size <= 8 ? field->size : 8);
+	return number;
+}
+
+static void write_name(const struct rtl_event *event, const struct rtl_field *field)
+{
+	const char *payload = event->payload;
+	struct rtl_text text;
+	char name[NAME_BYTES] = "";
+
+	if (field->kind == RTL_KIND_STRING) {
+		json_text(state.json, "name",
+			  collect_host->string(collect_host, event->process,
+					       read_number(event, field)));
+		return;
+	}
+	memcpy(&text, payload + field->offset,
+	       sizeof(text)); /* in the payload, as the host has checked */
+	memcpy(name, payload + text.offset,
+	       text.length < sizeof(name) ? text.length : sizeof(name) - 1);
+	json_text(state.json, "name", name);
+}
+
+/* Of any stream: by what its fields are called. */
+static void write_unfinished(void *unused, const struct rtl_event *event)
+{
+	const struct rtl_type_info *type = event->type_info;
+	uint64_t begin_ns = 0, tid = event->tid;
+	bool named = false;
+
+	json_object(state.json, NULL);
+	json_text(state.json, "stream", event->stream->name);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+
+		if (!strcmp(field->name, "begin_ns"))
+			begin_ns = read_number(event, field);
+		else if (!strcmp(field->name, "tid") || !strcmp(field->name, "begin_tid"))
+			tid = read_number(event, field);
+		else if (!named &&
+			 (field->kind == RTL_KIND_STRING || field->kind == RTL_KIND_TEXT)) {
+			write_name(event, field);
+			named = true;
+		}
+	}
+	json_number(state.json, "tid", tid);
+	json_number(state.json, "begin_ns", begin_ns);
+	json_number(state.json, "age_ns", state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);
+	json_end(state.json);
+}
+
 struct living {
 	int32_t pid;
 	bool is;
@@ -191,7 +252,8 @@ static void look_whether_alive(void *user, const char *path, const struct rtl_fo
 	living->is |= is->in_use && living->pid == is->pid;
 }
 
-static void write_process(const struct rtl_process *p)
+/* Before what it has of the process is let go. */
+static int write_process(void *instance, const struct rtl_process *p)
 {
 	struct rtl_waits waits = {.struct_size = sizeof(waits)};
 	struct living alive = {.pid = p->pid};
@@ -206,52 +268,63 @@ static void write_process(const struct rtl_process *p)
 	json_text(state.json, "command", p->command);
 	json_number(state.json, "waits", waits.count);
 	json_number(state.json, "waited_ns", waits.total_ns);
+	json_array(state.json, "unfinished");
+	collect_host->unfinished(collect_host, p, write_unfinished, NULL);
+	json_end(state.json);
 	json_array(state.json, "streams");
 	for (size_t i = 0; i < collect_stream_count; i++)
 		write_stream(p, collect_streams[i]);
 	json_end(state.json);
 	json_end(state.json);
+	return 0;
 }
 
 static int on_finish(void *instance)
 {
-	const struct rtl_process *process;
-
-	json_text(state.json, "interrupted", collect_host->property(collect_host, "interrupted"));
-	json_array(state.json, "processes");
-	for (uint32_t i = 1; (process = collect_host->process(collect_host, i)); i++)
-		write_process(process);
 	json_end(state.json);
+	json_text(state.json, "interrupted", collect_host->property(collect_host, "interrupted"));
 	return 0;
 }
 
-static const struct rtl_subscriber subscriber =
-	COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
+static struct rtl_subscriber subscriber = COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
+
+int info_write(struct json *json, const char *path, const struct rtl_folder *is)
+{
+	struct timespec now;
+	struct notes notes;
+	int status;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	state.now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	state.path = path;
+	state.json = json;
+	subscriber.process_end = write_process;
+	notes_read(path, &notes);
+	json_object(json, NULL);
+	json_text(json, "folder", path);
+	json_text(json, "kind", kind_name(is));
+	json_bool(json, "running", is->in_use);
+	json_number(json, "pid", (uint64_t)is->pid);
+	json_text(json, "program", notes.command);
+	json_text(json, "subscribers", notes.subscribers);
+	json_text(json, "database", notes.database);
+	notes_fini(&notes);
+	json_array(json, "processes");
+	status = collect_inspect(path, true, &subscriber);
+	json_end(json);
+	return status;
+}
 
 static int info_folder(const char *path, bool as_json)
 {
 	struct rtl_folder is;
-	struct notes notes;
 	struct view view;
 	int status = folder_look("info", path, &is), error;
 
 	if (status)
 		return status;
 	view_begin(&view, as_json);
-	state.path = path;
-	state.json = &view.json;
-	notes_read(path, &notes);
-	json_object(&view.json, NULL);
-	json_text(&view.json, "folder", path);
-	json_text(&view.json, "kind", kind_name(&is));
-	json_bool(&view.json, "running", is.in_use);
-	json_number(&view.json, "pid", (uint64_t)is.pid);
-	json_text(&view.json, "program", notes.command);
-	json_text(&view.json, "subscribers", notes.subscribers);
-	json_text(&view.json, "database", notes.database);
-	notes_fini(&notes);
-	status = collect_inspect(path, true, &subscriber);
-	json_end(&view.json);
+	status = info_write(&view.json, path, &is);
 	error = view_end(&view, info_folder_sql);
 	return status ? status : error;
 }

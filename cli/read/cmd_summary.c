@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "collect.h"
 #include "database.h"
+#include "info.h"
 #include "summary.h"
 
 struct request {

@@ -448,7 +448,7 @@ class Status(Case):
                     self.assertEqual((opened["name"], opened["tid"], opened["stream"]), ("layer 3", pid, "rtl.roctx"))
                     self.assertTrue(20e6 < opened["age_ns"] < HANG_S * 1e9)
                     stream, = (s for s in process["streams"] if s["stream"] == "rtl.hsa")
-                    self.assertEqual((stream["under_way"], stream["lost"]), (7, 0))
+                    self.assertEqual(stream["losses"], [{"cause": "under way when the process ended", "count": 7}])
                 text = self.rtl("status", str(pid)).stdout
                 self.assertRegex(text, rf"  thread {pid}: \d+ ms in range layer 3\n")
                 self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- `rtl status`: the text, of its JSON.
 WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
-  process AS (SELECT s, p.key AS p, p.value AS j FROM session, json_each(session.j, '$.processes') AS p),
+  process AS (SELECT s, p.key AS p, p.value AS j FROM session, json_each(session.j, '$.processes') AS p
+    WHERE json_extract(p.value, '$.alive')),
   unfinished AS (SELECT s, p, u.key AS u, json_extract(u.value, '$.tid') AS tid, json_extract(u.value, '$.age_ns') AS age,
       json_extract(u.value, '$.name') AS name, json_extract(u.value, '$.stream') AS stream
     FROM process, json_each(process.j, '$.unfinished') AS u
@@ -9,7 +10,9 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
     WHERE NOT EXISTS (SELECT 1 FROM json_each(process.j, '$.unfinished') AS d
       WHERE json_extract(d.value, '$.stream') = json_extract(u.value, '$.stream') || '.debug'
         AND json_extract(d.value, '$.begin_ns') = json_extract(u.value, '$.begin_ns'))),
-  stream AS (SELECT s, p, t.key AS t, t.value AS j FROM process, json_each(process.j, '$.streams') AS t)
+  stream AS (SELECT s, p, t.key AS t, t.value AS j, (SELECT sum(json_extract(l.value, '$.count'))
+      FROM json_each(t.value, '$.losses') AS l WHERE json_extract(l.value, '$.cause') = 'under way when the process ended') AS under_way
+    FROM process, json_each(process.j, '$.streams') AS t)
 SELECT line FROM (
   SELECT 0 AS s, -1 AS p, 0 AS k, 0 AS n, 0 AS o, 'no program of yours is being traced' AS line WHERE NOT EXISTS (SELECT 1 FROM session)
   UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'),
@@ -21,6 +24,6 @@ SELECT line FROM (
       WHEN age < 600000000000 THEN printf('%.1f s', age / 1e9) ELSE printf('%.0f min', age / 6e10) END,
       CASE WHEN stream = 'rtl.roctx' THEN 'range ' ELSE '' END, name) FROM unfinished
   UNION ALL SELECT s, p, 2, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),
-      CASE WHEN json_extract(j, '$.under_way') THEN printf(', %d under way', json_extract(j, '$.under_way')) ELSE '' END,
-      json_extract(j, '$.lost')) FROM stream)
+      CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END,
+      json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0)) FROM stream)
 ORDER BY s, p, k, n, o;
