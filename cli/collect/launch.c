@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "cli.h"
 #include "folders.h"
 
 void launch_make_id(struct launch *launch)

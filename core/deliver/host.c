@@ -12,7 +12,6 @@
 
 #include "futex.h"
 #include "log.h"
-#include "selected.h"
 
 /* Passes over all processes when one has ended: others may go on and on. */
 #define LAST_PASSES 1000

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "host.h"
 #include "log.h"
 #include "spool_writer.h"
 

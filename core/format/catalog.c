@@ -2,7 +2,6 @@
 #include "catalog.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "dict.h"
 #include "stream_info.h"

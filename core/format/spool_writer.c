@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "files.h"
 #include "folder.h"
-#include "ring.h"
 
 /* How often a folder is emptied that does not stay empty. */
 #define REMOVE_TRIES 8

@@ -13,7 +13,6 @@
 #include "clock.h"
 #include "compiler.h"
 #include "parts.h"
-#include "writer.h"
 
 #define DEPTH_MAX 8u
 
