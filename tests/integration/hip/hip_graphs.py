@@ -89,7 +89,7 @@ def main():
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
         problems.append(f"variants, launches, kernels: {seen}")
     text = subprocess.run([os.environ["RTL"], "summary", sys.argv[1]], capture_output=True, check=True, text=True).stdout
-    if f"\nNodes of graph 3, 2 nodes, variant 2 (process " not in text:
+    if "\nNodes of graph 3, 2 nodes, variant 2 (process " not in text:
         problems.append(f"not in the text: the variant: {text}")
     for problem in problems:
         print(f"hip_graphs: {problem}", file=sys.stderr)
