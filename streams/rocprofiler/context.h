@@ -81,7 +81,7 @@ hsa_status_t context_collect(struct context *context);
 /* The dispatch of a pool's entry has ended (pool.c). */
 void pool_complete(struct pool_entry *entry);
 /* The dispatch that it was fetched for is not counted: it can be fetched again. */
-void pool_give_back(struct pool_entry *entry);
+hsa_status_t pool_give_back(struct pool_entry *entry);
 
 /*
  * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers.

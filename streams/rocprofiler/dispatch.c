@@ -140,22 +140,18 @@ static bool asks(struct queue *queue, uint64_t index, const struct library_packe
 static bool take_context(struct work *work)
 {
 	struct context *context = work->context;
+	const char *why = NULL;
 
-	if (context->queue) {
-		complain("a context with a queue of its own cannot count a dispatch; it is not "
-			 "counted");
-		return false;
-	}
-	if (context->gpu != work->gpu) {
-		complain("a context of another GPU cannot count a dispatch; it is not counted");
-		return false;
-	}
-	if (context_is_abandoned(context)) {
-		complain("a context whose dispatch has not ended cannot count a further one");
-		return false;
-	}
-	if (__atomic_exchange_n(&context->busy, true, __ATOMIC_ACQ_REL)) {
-		complain("a context that is under way cannot count a further dispatch");
+	if (context->queue)
+		why = "with a queue of its own cannot count a dispatch; it is not counted";
+	else if (context->gpu != work->gpu)
+		why = "of another GPU cannot count a dispatch; it is not counted";
+	else if (context_is_abandoned(context))
+		why = "whose dispatch has not ended cannot count a further one";
+	else if (__atomic_exchange_n(&context->busy, true, __ATOMIC_ACQ_REL))
+		why = "that is under way cannot count a further dispatch";
+	if (why) {
+		complain("a context %s", why);
 		return false;
 	}
 	__atomic_fetch_add(&context->uses, 1, __ATOMIC_RELAXED);
@@ -239,7 +235,7 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 		if (!count) {
 			record_complete(work->record);
 			if (work->context->entry)
-				pool_give_back(work->context->entry);
+				(void)pool_give_back(work->context->entry);
 		}
 	}
 	if (count) {

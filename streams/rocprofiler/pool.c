@@ -33,6 +33,15 @@ struct pool {
 	bool closed;
 };
 
+static void free_pool(struct pool *pool)
+{
+	if (pool) {
+		free(pool->entries);
+		free(pool->payloads);
+	}
+	free(pool);
+}
+
 EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *features,
 					  uint32_t feature_count, rocprofiler_pool_t **handle,
 					  uint32_t mode, rocprofiler_pool_properties_t *properties)
@@ -52,11 +61,7 @@ EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature
 		pool->payloads = calloc(properties->num_entries, properties->payload_bytes + 1u);
 	}
 	if (!pool || !pool->entries || !pool->payloads) {
-		if (pool) {
-			free(pool->entries);
-			free(pool->payloads);
-		}
-		free(pool);
+		free_pool(pool);
 		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
 	}
 	pthread_mutex_init(&pool->lock, NULL);
@@ -162,7 +167,7 @@ void pool_complete(struct pool_entry *entry)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-static hsa_status_t release(struct pool_entry *entry)
+hsa_status_t pool_give_back(struct pool_entry *entry)
 {
 	struct pool *pool = entry->pool;
 	struct context *context = entry->public.context;
@@ -182,18 +187,13 @@ static hsa_status_t release(struct pool_entry *entry)
 		   : HSA_STATUS_SUCCESS;
 }
 
-void pool_give_back(struct pool_entry *entry)
-{
-	(void)release(entry);
-}
-
 EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
 {
 	struct context *context = entry ? entry->context : NULL;
 
 	if (!context || !context->entry)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_release: no entry of a pool");
-	return release(context->entry);
+	return pool_give_back(context->entry);
 }
 
 EXPORT hsa_status_t rocprofiler_pool_iterate(
@@ -268,8 +268,6 @@ EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 		return HSA_STATUS_SUCCESS;
 	pthread_cond_destroy(&pool->handled);
 	pthread_mutex_destroy(&pool->lock);
-	free(pool->entries);
-	free(pool->payloads);
-	free(pool);
+	free_pool(pool);
 	return HSA_STATUS_SUCCESS;
 }

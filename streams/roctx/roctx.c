@@ -58,6 +58,12 @@ static uint64_t last_id;   /* of started ranges without a library; relaxed, only
 
 #define RANGE_NAME_BYTES 1024u /* of a name: what is longer is cut */
 
+struct name {
+	const char *text; /* not terminated; "" for NULL */
+	uint32_t length;
+	bool cut;
+};
+
 struct range {
 	uint64_t begin_ticks;
 	uint64_t instance;
@@ -68,14 +74,12 @@ struct range {
 	uint64_t inner; /* thread_context.inner (common/shared.h) as it was */
 	uint32_t scope; /* of a pushed range: to be closed */
 	uint32_t begin_tid;
-	int32_t level; /* -1: started */
-	uint32_t name_length;
-	uint32_t open; /* of rtl_open_reserve */
-	bool cut;
+	int32_t level;    /* -1: started */
+	uint32_t open;    /* of rtl_open_reserve */
 	bool selects;     /* it is one of those that the user wants recorded: common/shared.h */
 	bool left_out;    /* by the user's selection: it is only counted */
 	bool silent;      /* kept for the selection alone */
-	const char *name; /* not terminated; of a popped range valid until the next push */
+	struct name name; /* of a popped range valid until the next push */
 };
 
 /* One that is open, with its name. */
@@ -130,8 +134,7 @@ static struct stack *my_stack(void)
 static void keep_range(struct kept *kept, const struct range *range)
 {
 	kept->range = *range;
-	if (range->name_length)
-		memcpy(kept->name, range->name, range->name_length);
+	memcpy(kept->name, range->name.text, range->name.length);
 }
 
 static bool make_room(struct stack *stack)
@@ -189,7 +192,7 @@ static bool ranges_pop(struct range *range)
 	if (!stack->count || stack->ranges[stack->count - 1].range.level != stack->level)
 		return false;
 	*range = stack->ranges[--stack->count].range;
-	range->name = stack->ranges[stack->count].name;
+	range->name.text = stack->ranges[stack->count].name;
 	return true;
 }
 
@@ -228,7 +231,7 @@ static struct started *take_out(uint64_t id)
 /* Keeps a started range under its id, in the place of one with the same. False: no memory. */
 static bool ranges_start(const struct range *range)
 {
-	struct started *started = malloc(offsetof(struct started, kept.name) + range->name_length);
+	struct started *started = malloc(offsetof(struct started, kept.name) + range->name.length);
 	struct started *old;
 
 	if (!started)
@@ -253,7 +256,7 @@ static struct started *ranges_stop(uint64_t id)
 	found = take_out(id);
 	pthread_mutex_unlock(&table.lock);
 	if (found)
-		found->kept.range.name = found->kept.name;
+		found->kept.range.name.text = found->kept.name;
 	return found;
 }
 
@@ -295,12 +298,6 @@ static void begin(void)
 
 /* ---- events */
 
-struct name {
-	const char *text; /* "" for NULL */
-	uint32_t length;
-	bool cut;
-};
-
 static struct name name_of(const char *text)
 {
 	struct name name = {.text = text ? text : ""};
@@ -320,20 +317,19 @@ static bool wants_ranges(void)
 }
 
 /* What is around, and a number of its own. */
-static void open_range(struct range *range, const struct name *name)
+static void open_range(struct range *range, const char *message)
 {
 	struct rtl_scope around = {.struct_size = sizeof(around)};
+	const struct name name = name_of(message);
 
 	*range = (struct range){
 		.instance = rtl_unique_id(),
 		.begin_tid = rtl_thread_id(),
-		.name = name->text,
-		.name_length = name->length,
-		.cut = name->cut,
+		.name = name,
 		.level = -1,
 		.begin_ticks = rtl_ticks(),
 		.inner = thread_context.inner,
-		.selects = outside_range_opens(name->text, name->length),
+		.selects = outside_range_opens(name.text, name.length),
 		.silent = !wants_ranges(),
 	};
 	range->left_out = is_outside();
@@ -361,11 +357,11 @@ static void fill(struct rtl_record *record, const struct range *range, uint64_t 
 	payload->id = range->id;
 	payload->begin_tid = range->begin_tid;
 	payload->level = range->level;
-	payload->flags = (range->cut || name_length < range->name_length ? RTL_ROCTX_CUT : 0) |
+	payload->flags = (range->name.cut || name_length < range->name.length ? RTL_ROCTX_CUT : 0) |
 			 (range->level < 0 ? RTL_ROCTX_STARTED : 0);
 	payload->reserved = 0;
 	payload->name = (struct rtl_text){sizeof(*payload), name_length};
-	memcpy(payload + 1, range->name, name_length);
+	memcpy(payload + 1, range->name.text, name_length);
 }
 
 static uint32_t size_of(uint32_t name_length)
@@ -389,11 +385,11 @@ static void publish_begin(const struct range *range)
 		return;
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	struct rtl_record *record =
-		rtl_reserve(stream, RTL_REGION_BEGIN, size_of(range->name_length));
+		rtl_reserve(stream, RTL_REGION_BEGIN, size_of(range->name.length));
 
 	if (!record)
 		return;
-	fill(record, range, begin_ns, 0, range->name_length);
+	fill(record, range, begin_ns, 0, range->name.length);
 	rtl_commit(record);
 }
 
@@ -401,7 +397,7 @@ static void publish_begin(const struct range *range)
 static void keep(struct range *range)
 {
 	const uint32_t most = RTL_OPEN_PAYLOAD_MAX - size_of(0);
-	const uint32_t length = range->name_length < most ? range->name_length : most;
+	const uint32_t length = range->name.length < most ? range->name.length : most;
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	struct rtl_roctx_range *payload;
 	struct rtl_record *record;
@@ -421,20 +417,18 @@ static void publish_end(const struct range *range)
 {
 	if (leaves_out(range, false))
 		return;
-	if (!rtl_enabled(stream, RTL_REGION_END)) {
-		rtl_open_close(stream, range->open, range->instance);
-		return;
-	}
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	const uint64_t end_ns = rtl_ticks_to_ns(rtl_ticks());
 	struct rtl_record *record =
-		rtl_reserve(stream, RTL_REGION_END, size_of(range->name_length));
+		rtl_enabled(stream, RTL_REGION_END)
+			? rtl_reserve(stream, RTL_REGION_END, size_of(range->name.length))
+			: NULL;
 
 	if (!record) {
 		rtl_open_close(stream, range->open, range->instance);
 		return;
 	}
-	fill(record, range, begin_ns, end_ns, range->name_length);
+	fill(record, range, begin_ns, end_ns, range->name.length);
 	rtl_commit_end(record, stream, range->open, range->instance);
 }
 
@@ -458,19 +452,17 @@ static void lose(const struct range *range)
 /* The program had paused recording since. */
 static void publish_pause(uint64_t begin_ticks)
 {
-	const struct name name = name_of("recording paused");
 	const struct range range = {.instance = rtl_unique_id(),
 				    .begin_tid = rtl_thread_id(),
-				    .name = name.text,
-				    .name_length = name.length,
+				    .name = name_of("recording paused"),
 				    .level = -1};
-	struct rtl_record *record = rtl_reserve(stream, RTL_REGION_END, size_of(name.length));
+	struct rtl_record *record = rtl_reserve(stream, RTL_REGION_END, size_of(range.name.length));
 	struct rtl_roctx_range *payload;
 
 	if (!record)
 		return;
 	fill(record, &range, rtl_ticks_to_ns(begin_ticks), rtl_ticks_to_ns(rtl_ticks()),
-	     name.length);
+	     range.name.length);
 	payload = rtl_record_payload(record);
 	payload->flags = RTL_ROCTX_PAUSED;
 	rtl_commit(record);
@@ -543,10 +535,9 @@ int roctxRangePushA(const char *message)
 	begin();
 	level = ranges_level();
 	if (wants_ranges() || outside_ranges_count()) {
-		const struct name name = name_of(message);
 		struct range range;
 
-		open_range(&range, &name);
+		open_range(&range, message);
 		range.level = level;
 		range.scope = rtl_scope_push(range_uid, range.instance, 0);
 		keep(&range);
@@ -591,10 +582,9 @@ uint64_t roctxRangeStartA(const char *message)
 	id = next.roctxRangeStartA ? next.roctxRangeStartA(message)
 				   : __atomic_fetch_add(&last_id, 1, __ATOMIC_RELAXED) + 1;
 	if (wants_ranges() || outside_ranges_count()) {
-		const struct name name = name_of(message);
 		struct range range;
 
-		open_range(&range, &name);
+		open_range(&range, message);
 		range.id = id;
 		keep(&range);
 		if (ranges_start(&range))

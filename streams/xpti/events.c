@@ -154,8 +154,7 @@ struct slot *slot_by_id(uint64_t id)
 	if (id >> 32 < FIRST_USE ||
 	    index / CHUNK_SLOTS >= __atomic_load_n(&chunk_count, __ATOMIC_ACQUIRE))
 		return NULL;
-	slot = (struct slot *)(void *)chunks[index / CHUNK_SLOTS] + index % CHUNK_SLOTS;
-	slot = slot_of(slot);
+	slot = slot_of((struct slot *)(void *)chunks[index / CHUNK_SLOTS] + index % CHUNK_SLOTS);
 	return slot && slot->event.unique_id == id ? slot : NULL;
 }
 
@@ -195,22 +194,9 @@ static bool add_chunk(void)
 /* A slot that was never used; NULL: there is none. Under the lock. */
 static struct slot *fresh(void)
 {
-	struct slot *slot;
-
 	if ((!chunk_count || chunk_used == CHUNK_SLOTS) && !add_chunk())
 		return NULL;
-	slot = (struct slot *)(void *)chunks[chunk_count - 1] + chunk_used;
-	chunk_used++;
-	return slot;
-}
-
-/* As objects of C++. */
-static void show(struct slot *slot)
-{
-	slot->payload_face.table = interface_payload;
-	slot->metadata_face.table = interface_metadata;
-	slot->event_face.table = interface_event;
-	slot->tracepoint_face.table = interface_tracepoint;
+	return (struct slot *)(void *)chunks[chunk_count - 1] + chunk_used++;
 }
 
 struct slot *slot_make(struct key *key, enum slot_state state)
@@ -223,11 +209,9 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 		return NULL;
 	metadata_prepare();
 	framework_lock();
-	slot = free_slots;
-	if (slot)
-		free_slots = slot->next;
-	else
-		slot = fresh();
+	slot = free_slots ? free_slots : fresh();
+	if (free_slots)
+		free_slots = free_slots->next;
 	framework_unlock();
 	if (!slot)
 		return NULL;
@@ -248,7 +232,11 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	metadata_init(&event->metadata);
 	slot->payload = key->payload;
 	slot->payload.internal = event->unique_id;
-	show(slot);
+	/* as objects of C++ */
+	slot->payload_face.table = interface_payload;
+	slot->metadata_face.table = interface_metadata;
+	slot->event_face.table = interface_event;
+	slot->tracepoint_face.table = interface_tracepoint;
 	/* release: with the acquire in slot_of */
 	__atomic_store_n(&slot->state, state, __ATOMIC_RELEASE);
 	return slot;

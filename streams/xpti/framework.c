@@ -314,7 +314,7 @@ DEFAULT(uint16_t, TraceType, 24, !value)
 #define TOOLS 254u
 
 /* tool << 8 | 0x80 | value; all ones: no name, or too many of them. */
-static uint16_t user_type(const char *tool, uint8_t value)
+uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value)
 {
 	static char *tools[TOOLS + 1];
 	uint16_t type = UINT16_MAX;
@@ -333,14 +333,9 @@ static uint16_t user_type(const char *tool, uint8_t value)
 	return type;
 }
 
-uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value)
-{
-	return user_type(tool, value);
-}
-
 uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value)
 {
-	return user_type(tool, value);
+	return xptiRegisterUserDefinedTracePoint(tool, value);
 }
 
 /* ---- threads */
