@@ -181,21 +181,14 @@ static uint64_t between(uint64_t from, uint64_t to, uint64_t part, uint64_t whol
 static struct gpu_mark mark_at(const struct gpu_time *gpu, uint64_t time)
 {
 	struct gpu_mark before = {.time = gpu->first}, mark;
-	size_t low = 0, high = gpu->mark_count;
+	const size_t at =
+		first_later(&gpu->marks->time, gpu->mark_count, sizeof(*gpu->marks), time);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (gpu->marks[middle].time > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	if (low)
-		before = gpu->marks[low - 1];
-	if (low == gpu->mark_count || time <= before.time)
+	if (at)
+		before = gpu->marks[at - 1];
+	if (at == gpu->mark_count || time <= before.time)
 		return before;
-	mark = gpu->marks[low];
+	mark = gpu->marks[at];
 	const uint64_t part = time - before.time, whole = mark.time - before.time;
 
 	mark.busy_ns = between(before.busy_ns, mark.busy_ns, part, whole);
@@ -403,26 +396,15 @@ static void add_to_chunk(struct gpu_time *gpu, uint64_t idle_ns)
 	gpu->chunks[gpu->chunk_count - 1].end = gpu->told;
 }
 
-/* The first chunk that ends after that time; there is one. */
-static size_t find_chunk(const struct gpu_time *gpu, uint64_t time)
-{
-	size_t low = 0, high = gpu->chunk_count - 1;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (gpu->chunks[middle].end > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
 /* From begin to end it was busy, which was told already: that is taken from what was idle. */
 static void tell_late(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 {
+	/* there is a chunk that ends later, if only the last */
+	size_t i =
+		first_later(&gpu->chunks->end, gpu->chunk_count - 1, sizeof(*gpu->chunks), begin);
+
 	cut_gaps(&gpu->gaps, begin, end);
-	for (size_t i = find_chunk(gpu, begin); begin < end; i++) {
+	for (; begin < end; i++) {
 		struct gpu_chunk *chunk = &gpu->chunks[i];
 		const uint64_t from = i ? gpu->chunks[i - 1].end : gpu->first;
 		const uint64_t to = end < chunk->end ? end : chunk->end;
@@ -503,16 +485,6 @@ static int compare(const void *a, const void *b)
 	const struct gpu_work *x = a, *y = b;
 
 	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-static void sort_pending(struct gpu_time *gpu)
-{
-	for (size_t i = 1; i < gpu->pending_count; i++) {
-		if (gpu->pending[i].begin < gpu->pending[i - 1].begin) {
-			qsort(gpu->pending, gpu->pending_count, sizeof(*gpu->pending), compare);
-			return;
-		}
-	}
 }
 
 /* Takes the pending work, which is in order, into the window. */
@@ -606,9 +578,13 @@ static void tell_first(struct gpu_time *gpu, size_t count)
 
 static void take_pending(struct gpu_time *gpu)
 {
-	size_t kept = 0;
+	size_t kept = 0, sorted = 1;
 
-	sort_pending(gpu);
+	while (sorted < gpu->pending_count &&
+	       gpu->pending[sorted].begin >= gpu->pending[sorted - 1].begin)
+		sorted++;
+	if (sorted < gpu->pending_count)
+		qsort(gpu->pending, gpu->pending_count, sizeof(*gpu->pending), compare);
 	for (size_t i = 0; i < gpu->pending_count; i++) {
 		struct gpu_work work = gpu->pending[i];
 
@@ -666,17 +642,13 @@ static void take_late(struct gpu_time *gpu)
 	gpu->late_ns = 0;
 }
 
-static bool is_unknown(const struct idle_row *row, bool only_paused)
-{
-	return row->cause == IDLE_PAUSED || (row->cause >= IDLE_PAUSED && !only_paused);
-}
-
 uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < gpu->row_count; i++)
-		sum += is_unknown(&gpu->rows[i], only_paused) ? gpu->rows[i].total_ns : 0;
+	for (const struct idle_row *row = gpu->rows; row < gpu->rows + gpu->row_count; row++)
+		if (row->cause == IDLE_PAUSED || (row->cause > IDLE_PAUSED && !only_paused))
+			sum += row->total_ns;
 	return sum;
 }
 

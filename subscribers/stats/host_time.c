@@ -37,17 +37,9 @@ struct host_thread *host_thread(struct host_time *time, const struct summary_pro
 
 size_t lane_find(const struct lane *lane, uint64_t time_ns)
 {
-	size_t low = 0, high = lane->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (lane->spans[middle].end > time_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return lane->count
+		       ? first_later(&lane->spans->end, lane->count, sizeof(*lane->spans), time_ns)
+		       : 0;
 }
 
 /* Up to when nobody asks any more. */

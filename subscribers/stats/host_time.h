@@ -17,6 +17,22 @@
 
 #include "map.h"
 
+/* The first of things in order whose time is later; count: none. `times` is in the first of them. */
+static inline size_t first_later(const uint64_t *times, size_t count, size_t bytes, uint64_t time)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (*(const uint64_t *)((const char *)times + middle * bytes) > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
 struct gpu_time;
 struct summary_group;
 struct summary_process;

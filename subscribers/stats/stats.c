@@ -155,7 +155,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 {
 	struct stats *stats = calloc(1, sizeof(*stats));
 	struct stat st;
-	int error = 0;
+	int error;
 
 	if (!stats) {
 		host->report(host, RTL_LEVEL_ERROR, "out of memory");
@@ -168,10 +168,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 		stats->stderr_device = st.st_dev;
 		stats->stderr_inode = st.st_ino;
 	}
-	if (!stats->summary)
-		error = fail(stats, RTL_ENOMEM, "out of memory");
-	if (!error)
-		error = set(stats, settings);
+	error = stats->summary ? set(stats, settings) : fail(stats, RTL_ENOMEM, "out of memory");
 	if (error)
 		stats_destroy(stats);
 	else

@@ -260,26 +260,17 @@ static int compare_groups(const void *a, const void *b)
 /* What a sort goes by; ties, and names, by compare_groups or by the name. */
 static double sort_value(const struct summary_group *group, enum summary_sort sort)
 {
-	static const double shares[SUMMARY_SORTS] = {
-		[SUMMARY_BY_P50] = 0.5, [SUMMARY_BY_P99] = 0.99};
-
 	if (sort == SUMMARY_BY_COUNT)
 		return (double)(group->count + group->untimed);
 	if (!group->count)
 		return -1;
-	switch (sort) {
-	case SUMMARY_BY_MEAN:
+	if (sort == SUMMARY_BY_MEAN)
 		return (double)group->total_ns / (double)group->count;
-	case SUMMARY_BY_MIN:
-		return (double)group->min_ns;
-	case SUMMARY_BY_MAX:
-		return (double)group->max_ns;
-	case SUMMARY_BY_P50:
-	case SUMMARY_BY_P99:
-		return (double)summary_group_quantile(group, shares[sort]);
-	default:
-		return 0;
-	}
+	return (double)(sort == SUMMARY_BY_MIN   ? group->min_ns
+			: sort == SUMMARY_BY_MAX ? group->max_ns
+			: sort == SUMMARY_BY_P50 ? summary_group_quantile(group, 0.5)
+			: sort == SUMMARY_BY_P99 ? summary_group_quantile(group, 0.99)
+						 : 0);
 }
 
 static int compare_by(const void *a, const void *b, void *sort)

@@ -73,6 +73,16 @@ static uint32_t read_u32(const void *payload, uint32_t offset)
 	return value;
 }
 
+static uint64_t optional_u64(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u64(payload, offset) : 0;
+}
+
+static uint32_t optional_u32(const void *payload, uint32_t offset)
+{
+	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
+}
+
 static void out_of_memory(struct track *track)
 {
 	track->tracks->host->fail(track->tracks->host, "out of memory");
@@ -118,9 +128,7 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 static inline struct summary_group *find_group(struct track *track, const struct rtl_event *event,
 					       uint64_t uid)
 {
-	uint64_t string = track->string_offset != NO_FIELD
-				  ? read_u64(event->payload, track->string_offset)
-				  : 0;
+	uint64_t string = optional_u64(event->payload, track->string_offset);
 	uint64_t key = uid ? uid : string;
 	struct summary_group *group;
 	char text[32];
@@ -140,18 +148,26 @@ static inline struct summary_group *find_group(struct track *track, const struct
 	return group;
 }
 
-/* The row of an event whose name is a text in it, at that offset. */
-static struct summary_group *find_named(struct track *track, const struct rtl_event *event,
-					uint32_t offset)
+/* The text in an event, at that offset, as a name. */
+static const char *text_at(const struct rtl_event *event, uint32_t offset,
+			   char name[RTL_PAYLOAD_MAX + 1])
 {
-	char name[RTL_PAYLOAD_MAX + 1];
 	struct rtl_text text;
 
 	/* the host has seen to it that it lies in the payload */
 	memcpy(&text, (const char *)event->payload + offset, sizeof(text));
 	memcpy(name, (const char *)event->payload + text.offset, text.length);
 	name[text.length] = '\0';
-	return summary_group(track->section, *name ? name : UNKNOWN_NAME);
+	return *name ? name : UNKNOWN_NAME;
+}
+
+/* The row of an event whose name is such a text. */
+static struct summary_group *find_named(struct track *track, const struct rtl_event *event,
+					uint32_t offset)
+{
+	char name[RTL_PAYLOAD_MAX + 1];
+
+	return summary_group(track->section, text_at(event, offset, name));
 }
 
 /* ---- events ---- */
@@ -165,16 +181,6 @@ static struct host_thread *find_thread(struct track *track, uint32_t tid)
 	    track->last_thread->process != tracks->process)
 		track->last_thread = host_thread(&tracks->summary->host, tracks->process, tid);
 	return track->last_thread;
-}
-
-static uint64_t optional_u64(const void *payload, uint32_t offset)
-{
-	return offset != NO_FIELD ? read_u64(payload, offset) : 0;
-}
-
-static uint32_t optional_u32(const void *payload, uint32_t offset)
-{
-	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
 }
 
 static bool add_to_device(struct track *track, const struct rtl_event *event,
@@ -227,11 +233,6 @@ static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint6
 		       : host_time_add_range(host, thread, begin, end, group);
 }
 
-static bool is_refused(const struct track *track, const struct rtl_event *event)
-{
-	return track->status_offset != NO_FIELD && read_u32(event->payload, track->status_offset);
-}
-
 /* When a kernel could start: when its call began, or the kernel of the same call (of a graph) that is before it in its
  * queue had ended. */
 static uint64_t could_start(struct track *track, const struct rtl_event *event, uint64_t call,
@@ -278,12 +279,6 @@ static bool add_launch(struct track *track, const struct rtl_event *event, uint6
 	return true;
 }
 
-static bool has_failed(const struct track *track, const struct rtl_event *event)
-{
-	return track->flags_offset != NO_FIELD &&
-	       read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED;
-}
-
 /* The process of an event, which is then tracks->process. False: out of memory. */
 static bool find_process(struct tracks *tracks, const struct rtl_process *info)
 {
@@ -313,12 +308,6 @@ static bool take_pause(struct track *track, const struct rtl_event *event)
 				   read_u64(event->payload, track->end_offset), tracks->process);
 }
 
-static bool is_pause(const struct track *track, const struct rtl_event *event)
-{
-	return track->range_flags_offset != NO_FIELD &&
-	       read_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED;
-}
-
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
@@ -329,7 +318,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 
-		if (is_pause(track, event)) {
+		if (optional_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED) {
 			if (!take_pause(track, event))
 				return out_of_memory(track);
 			continue;
@@ -342,7 +331,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 
 		if (!group)
 			return out_of_memory(track);
-		if (is_refused(track, event)) {
+		if (optional_u32(event->payload, track->status_offset)) {
 			track->section->refused++;
 			continue;
 		}
@@ -367,7 +356,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			continue;
 		}
 		summary_group_add(group, end > begin ? end - begin : 0);
-		if (has_failed(track, event))
+		if (optional_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED)
 			group->failed++;
 		if (track->has_launches && !add_launch(track, event, begin, end))
 			return out_of_memory(track);
@@ -396,23 +385,13 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 					     ? read_u32(event->payload, track->tid_offset)
 					     : event->tid;
 		char name[RTL_PAYLOAD_MAX + 1];
-		struct rtl_text text = {0, 0};
-		const char *shown = name;
+		const char *shown =
+			track->name_offset != NO_FIELD
+				? text_at(event, track->name_offset, name)
+				: event_name(track, event, event->uid,
+					     optional_u64(event->payload, track->string_offset),
+					     name);
 
-		if (track->name_offset != NO_FIELD) {
-			/* the host has seen to it that it lies in the payload */
-			memcpy(&text, (const char *)event->payload + track->name_offset,
-			       sizeof(text));
-			memcpy(name, (const char *)event->payload + text.offset, text.length);
-			name[text.length] = '\0';
-		} else {
-			shown = event_name(track, event, event->uid,
-					   track->string_offset != NO_FIELD
-						   ? read_u64(event->payload, track->string_offset)
-						   : 0,
-					   name);
-		}
-		shown = *shown ? shown : UNKNOWN_NAME;
 		if (summary_section_add_open(track->section, shown, tid,
 					     event->time_ns > begin ? event->time_ns - begin : 0))
 			return out_of_memory(track);
