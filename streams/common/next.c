@@ -126,7 +126,7 @@ static void find_next(void)
 
 __attribute__((visibility("hidden"), used)) void *lookup_replacement(void *handle, const char *name)
 {
-	void *found, *ours;
+	void *found;
 
 	if (__builtin_expect(!__atomic_load_n((void **)&lookup_next, __ATOMIC_RELAXED), 0))
 		find_next();
@@ -138,10 +138,7 @@ __attribute__((visibility("hidden"), used)) void *lookup_replacement(void *handl
 	    strncmp(name, "roctx", 5) != 0)
 		return NULL;
 	found = lookup_next(handle, name);
-	if (!found)
-		return NULL;
-	ours = *name == 'r' ? roctx_ours(name, found) : hip_ours(name, found);
-	return ours;
+	return !found ? NULL : *name == 'r' ? roctx_ours(name, found) : hip_ours(name, found);
 }
 
 void *lookup_symbol(void *handle, const char *name)

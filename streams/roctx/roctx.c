@@ -342,8 +342,8 @@ static void open_range(struct range *range, const char *message)
 }
 
 /* name_length: how much of the name there is room for. */
-static void fill(struct rtl_record *record, const struct range *range, uint64_t begin_ns,
-		 uint64_t end_ns, uint32_t name_length)
+static struct rtl_roctx_range *fill(struct rtl_record *record, const struct range *range,
+				    uint64_t end_ns, uint32_t name_length)
 {
 	struct rtl_roctx_range *payload = rtl_record_payload(record);
 
@@ -351,7 +351,7 @@ static void fill(struct rtl_record *record, const struct range *range, uint64_t 
 	record->parent_uid = range->parent_uid;
 	record->instance = range->instance;
 	record->correlation = range->correlation;
-	payload->begin_ns = begin_ns;
+	payload->begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	payload->end_ns = end_ns;
 	payload->parent = range->parent;
 	payload->id = range->id;
@@ -362,6 +362,7 @@ static void fill(struct rtl_record *record, const struct range *range, uint64_t 
 	payload->reserved = 0;
 	payload->name = (struct rtl_text){sizeof(*payload), name_length};
 	memcpy(payload + 1, range->name.text, name_length);
+	return payload;
 }
 
 static uint32_t size_of(uint32_t name_length)
@@ -383,13 +384,12 @@ static void publish_begin(const struct range *range)
 {
 	if (leaves_out(range, true))
 		return;
-	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	struct rtl_record *record =
 		rtl_reserve(stream, RTL_REGION_BEGIN, size_of(range->name.length));
 
 	if (!record)
 		return;
-	fill(record, range, begin_ns, 0, range->name.length);
+	(void)fill(record, range, 0, range->name.length);
 	rtl_commit(record);
 }
 
@@ -398,8 +398,6 @@ static void keep(struct range *range)
 {
 	const uint32_t most = RTL_OPEN_PAYLOAD_MAX - size_of(0);
 	const uint32_t length = range->name.length < most ? range->name.length : most;
-	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
-	struct rtl_roctx_range *payload;
 	struct rtl_record *record;
 
 	if (range->left_out || range->silent)
@@ -407,9 +405,7 @@ static void keep(struct range *range)
 	record = rtl_open_reserve(stream, RTL_REGION_UNFINISHED, size_of(length), &range->open);
 	if (!record)
 		return;
-	fill(record, range, begin_ns, 0, length);
-	payload = rtl_record_payload(record);
-	payload->flags |= RTL_ROCTX_UNFINISHED;
+	fill(record, range, 0, length)->flags |= RTL_ROCTX_UNFINISHED;
 	rtl_open_commit(record);
 }
 
@@ -417,7 +413,6 @@ static void publish_end(const struct range *range)
 {
 	if (leaves_out(range, false))
 		return;
-	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	const uint64_t end_ns = rtl_ticks_to_ns(rtl_ticks());
 	struct rtl_record *record =
 		rtl_enabled(stream, RTL_REGION_END)
@@ -428,7 +423,7 @@ static void publish_end(const struct range *range)
 		rtl_open_close(stream, range->open, range->instance);
 		return;
 	}
-	fill(record, range, begin_ns, end_ns, range->name.length);
+	(void)fill(record, range, end_ns, range->name.length);
 	rtl_commit_end(record, stream, range->open, range->instance);
 }
 
@@ -452,19 +447,17 @@ static void lose(const struct range *range)
 /* The program had paused recording since. */
 static void publish_pause(uint64_t begin_ticks)
 {
-	const struct range range = {.instance = rtl_unique_id(),
+	const struct range range = {.begin_ticks = begin_ticks,
+				    .instance = rtl_unique_id(),
 				    .begin_tid = rtl_thread_id(),
 				    .name = name_of("recording paused"),
 				    .level = -1};
 	struct rtl_record *record = rtl_reserve(stream, RTL_REGION_END, size_of(range.name.length));
-	struct rtl_roctx_range *payload;
 
 	if (!record)
 		return;
-	fill(record, &range, rtl_ticks_to_ns(begin_ticks), rtl_ticks_to_ns(rtl_ticks()),
-	     range.name.length);
-	payload = rtl_record_payload(record);
-	payload->flags = RTL_ROCTX_PAUSED;
+	fill(record, &range, rtl_ticks_to_ns(rtl_ticks()), range.name.length)->flags =
+		RTL_ROCTX_PAUSED;
 	rtl_commit(record);
 }
 

@@ -254,6 +254,7 @@ void xptiFinalize(const char *stream)
 int32_t xptiUnregisterStream(const char *stream)
 {
 	uint8_t number;
+	bool had;
 
 	if (!stream)
 		return XPTI_INVALIDARG;
@@ -263,7 +264,10 @@ int32_t xptiUnregisterStream(const char *stream)
 	if (!number)
 		return XPTI_NOTFOUND;
 	bridge_end(&streams[number]);
-	return callbacks_end(&streams[number]) ? XPTI_SUCCESS : XPTI_NOTFOUND;
+	framework_lock();
+	had = callbacks_end(&streams[number], false);
+	framework_unlock();
+	return had ? XPTI_SUCCESS : XPTI_NOTFOUND;
 }
 
 /* For tests. What is registered stays, and its ids; callbacks are forgotten. */
@@ -271,7 +275,8 @@ void xptiReset(void)
 {
 	framework_now();
 	framework_lock();
-	callbacks_reset();
+	for (uint32_t i = 0; i < STREAMS; i++)
+		(void)callbacks_end(&streams[i], true);
 	framework_unlock();
 }
 

@@ -91,46 +91,38 @@ static const struct methods payload_table = {
 
 /* ---- metadata */
 
-static int32_t give_item(struct thread *thread, const struct xpti_map *map,
-			 const struct xpti_map_node *node, char **key, int32_t *value)
+static int32_t give_item(void *this, bool first, char **key, int32_t *value)
 {
-	const struct entry *entry = node ? strings_get(node->key) : NULL;
+	const struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
+	struct thread *thread = thread_self();
+	const struct xpti_map_node *node;
+	const struct entry *entry;
 
-	if (!entry || !thread)
-		return XPTI_FALSE;
-	thread->walk = map;
-	thread->walk_key = node->key;
-	*key = (char *)(uintptr_t)entry->data;
-	*value = node->value;
-	return XPTI_SUCCESS;
+	framework_lock();
+	node = first || (thread && thread->walk == map) ? map->first : NULL;
+	while (!first && node && node->key != thread->walk_key)
+		node = node->next;
+	if (!first && node)
+		node = node->next;
+	entry = node && thread ? strings_get(node->key) : NULL;
+	if (entry) {
+		thread->walk = map;
+		thread->walk_key = node->key;
+		*key = (char *)(uintptr_t)entry->data;
+		*value = node->value;
+	}
+	framework_unlock();
+	return entry ? XPTI_SUCCESS : XPTI_FALSE;
 }
 
 static int32_t metadata_first(void *this, char **key, int32_t *value)
 {
-	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
-	struct thread *thread = thread_self();
-	int32_t result;
-
-	framework_lock();
-	result = give_item(thread, map, map->first, key, value);
-	framework_unlock();
-	return result;
+	return give_item(this, true, key, value);
 }
 
 static int32_t metadata_next(void *this, char **key, int32_t *value)
 {
-	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
-	struct thread *thread = thread_self();
-	const struct xpti_map_node *node = NULL;
-	int32_t result;
-
-	framework_lock();
-	if (thread && thread->walk == map)
-		for (node = map->first; node && node->key != thread->walk_key; node = node->next)
-			;
-	result = give_item(thread, map, node ? node->next : NULL, key, value);
-	framework_unlock();
-	return result;
+	return give_item(this, false, key, value);
 }
 
 static int32_t metadata_add(void *this, const char *key, int32_t object)

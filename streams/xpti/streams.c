@@ -183,8 +183,7 @@ int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback call
 	return result;
 }
 
-/* All of a stream are off, and forgotten if asked; whether there was one. Under the lock. */
-static bool turn_off(struct stream *stream, bool forget)
+bool callbacks_end(struct stream *stream, bool forget)
 {
 	bool had = false;
 
@@ -196,22 +195,6 @@ static bool turn_off(struct stream *stream, bool forget)
 		}
 	update_wanted(stream);
 	return had;
-}
-
-bool callbacks_end(struct stream *stream)
-{
-	bool had;
-
-	framework_lock();
-	had = turn_off(stream, false);
-	framework_unlock();
-	return had;
-}
-
-void callbacks_reset(void)
-{
-	for (uint32_t i = 0; i < STREAMS; i++)
-		turn_off(&streams[i], true);
 }
 
 /* ---- notifies */

@@ -86,7 +86,5 @@ bool framework_wants_debug(void);
 
 /* A stream's number by its name; 0: there is none. */
 uint8_t stream_find(const char *name);
-/* Undoes all callbacks of a stream. False: it never had one. */
-bool callbacks_end(struct stream *stream);
-/* Forgets all callbacks; under the lock. */
-void callbacks_reset(void);
+/* Undoes all callbacks of a stream, and forgets them if asked. False: it never had one. Under the lock. */
+bool callbacks_end(struct stream *stream, bool forget);

@@ -51,8 +51,7 @@ static void __attribute__((format(printf, 2, 3))) fail(struct compiler *c, const
 		return;
 	c->failed = true;
 	va_start(args, format);
-	if (c->message_size)
-		vsnprintf(c->message, c->message_size, format, args);
+	vsnprintf(c->message, c->message_size, format, args);
 	va_end(args);
 }
 
@@ -227,10 +226,11 @@ static int read_word(struct compiler *c, const char *const *words, const char *w
 	return -1;
 }
 
+static const char *const reductions[] = {"sum", "avr", "min", "max", NULL};
+
 static enum reduction read_reduction(struct compiler *c)
 {
-	static const char *const words[] = {"sum", "avr", "min", "max", NULL};
-	int word = read_word(c, words, "sum, avr, min or max");
+	int word = read_word(c, reductions, "sum, avr, min or max");
 
 	return word < 0 ? REDUCE_SUM : (enum reduction)word;
 }
@@ -464,8 +464,6 @@ static void read_accumulate(struct compiler *c, bool raw)
 
 static void read_call(struct compiler *c, const char *name, bool raw)
 {
-	static const char *const words[] = {"sum", "avr", "min", "max"};
-
 	if (!strcmp(name, "reduce")) {
 		read_reduce(c);
 	} else if (!strcmp(name, "select")) {
@@ -474,7 +472,7 @@ static void read_call(struct compiler *c, const char *name, bool raw)
 		read_accumulate(c, raw);
 	} else {
 		int i = 0;
-		while (i < 4 && strcmp(words[i], name) != 0)
+		while (i < 4 && strcmp(reductions[i], name) != 0)
 			i++;
 		if (i == 4)
 			return fail(c, "the expression of %s has a function %s, which is not known",

@@ -31,8 +31,7 @@ fail(struct counter_set *set, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (set->message_size)
-		vsnprintf(set->message, set->message_size, format, args);
+	vsnprintf(set->message, set->message_size, format, args);
 	va_end(args);
 	return false;
 }

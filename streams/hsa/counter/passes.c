@@ -100,18 +100,16 @@ size_t passes_choose(struct metric *const *metrics, size_t count, counter_regist
 
 	for (size_t m = 0; m < count; m++) {
 		struct trial trial = {metrics, pass_of, m, 0, metrics[m]};
-		const char *block = "";
-		while (trial.pass < passes && lacks(&trial, registers, user))
+		const char *block;
+
+		while ((block = lacks(&trial, registers, user)) && trial.pass < passes)
 			trial.pass++;
-		if (trial.pass == passes) {
-			block = lacks(&trial, registers, user);
-			if (block) {
-				refuse(&trial, block, registers(user, block), message, size);
-				*refused = m;
-				return 0;
-			}
-			passes++;
+		if (block) {
+			refuse(&trial, block, registers(user, block), message, size);
+			*refused = m;
+			return 0;
 		}
+		passes += trial.pass == passes;
 		pass_of[m] = trial.pass;
 	}
 	return passes;

@@ -57,12 +57,6 @@ static struct {
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(sampler, sampler.lock);
 
-static void wake(void)
-{
-	__atomic_fetch_add(&sampler.wakes, 1, __ATOMIC_RELEASE);
-	futex_wake(&sampler.wakes);
-}
-
 /* ---- the runtime ---- */
 
 /* Whether the runtime is there, and stays until untouch. Both sides store first, and then look. */
@@ -364,7 +358,7 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue)
 	else
 		rtl_log(RTL_LEVEL_WARNING, "counters",
 			"GPU %u: the work of a queue is not counted: %s", gpu->node, why);
-	wake();
+	futex_notify(&sampler.wakes);
 }
 
 /* From now on the thread touches nothing of the runtime's. */
@@ -390,7 +384,7 @@ void sampler_stop(uint32_t timeout_ms)
 	__atomic_store_n(&sampler.ended, 0, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in look. */
 	__atomic_store_n(&sampler.ends, true, __ATOMIC_RELEASE);
-	wake();
+	futex_notify(&sampler.wakes);
 	while (!__atomic_load_n(&sampler.ended, __ATOMIC_ACQUIRE) &&
 	       (now_ns = rtl_clock_ns()) < end_ns)
 		futex_wait(&sampler.ended, 0, end_ns - now_ns);

@@ -278,12 +278,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-static void wake(void)
-{
-	__atomic_fetch_add(&turns.wakes, 1, __ATOMIC_RELEASE);
-	futex_wake(&turns.wakes);
-}
-
 /* ---- joining and leaving ---- */
 
 static bool add_turn(struct counter_gpu *gpu)
@@ -328,13 +322,13 @@ int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room)
 
 void turns_leave(struct turns_line *line)
 {
+	struct turns_line **link = &turns.lines;
+
 	pthread_mutex_lock(&turns.lock);
-	for (struct turns_line **link = &turns.lines; *link; link = &(*link)->next) {
-		if (*link != line)
-			continue;
+	while (*link && *link != line)
+		link = &(*link)->next;
+	if (*link)
 		*link = line->next;
-		break;
-	}
 	for (struct counter_sample *sample; (sample = take_first(line));)
 		sample_give_up(sample);
 	pthread_mutex_unlock(&turns.lock);
@@ -361,7 +355,7 @@ void turns_add(struct turns_line *line, struct counter_sample *sample)
 	/* With the load of `asleep`, and sleep_idle the other way round: one sees the other. */
 	__atomic_store_n(&line->tail, tail + 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&turns.asleep, __ATOMIC_SEQ_CST))
-		wake();
+		futex_notify(&turns.wakes);
 }
 
 void turns_pass_by(struct turns_line *line)
@@ -376,7 +370,7 @@ void turns_release_all(void)
 {
 	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
 		__atomic_store_n(&gpu->released, true, __ATOMIC_RELAXED);
-	wake();
+	futex_notify(&turns.wakes);
 }
 
 void turns_forget(void)

@@ -22,6 +22,13 @@ static inline void futex_wake(uint32_t *word)
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+/* Wakes those that sleep until a count changes. Release: they acquire it. */
+static inline void futex_notify(uint32_t *count)
+{
+	__atomic_fetch_add(count, 1, __ATOMIC_RELEASE);
+	futex_wake(count);
+}
+
 /*
  * A word that says who has something, 0: nobody, and how many sleep until it is 0. To give it up
  * costs no fence, which would wait for all stores before it. So a thread that has just come may be

@@ -143,12 +143,12 @@ static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 	return kernel;
 }
 
-/* The only one of that name; else the one that stands for all of them; else NULL. */
-static const struct kernel *find_named(uint64_t name)
+/* The only one of that name; else the one that stands for all of them; else NULL. *count: without that one. */
+static const struct kernel *find_named(uint64_t name, unsigned *count)
 {
 	const struct kernel *only = NULL, *all = NULL;
-	unsigned count = 0;
 
+	*count = 0;
 	/* Pairs with the release in kernel_get. */
 	for (const struct kernel *kernel =
 		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
@@ -159,26 +159,24 @@ static const struct kernel *find_named(uint64_t name)
 			all = kernel;
 		} else {
 			only = kernel;
-			count++;
+			++*count;
 		}
 	}
-	return count == 1 ? only : all;
+	return *count == 1 ? only : all;
 }
 
 bool kernel_table_has_name(uint64_t name)
 {
-	/* Pairs with the release in kernel_get. */
-	for (const struct kernel *kernel =
-		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
-	     kernel; kernel = kernel->next)
-		if (kernel->name == name && !__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED))
-			return true;
-	return false;
+	unsigned count;
+
+	(void)find_named(name, &count);
+	return count != 0;
 }
 
 const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name))
 {
-	const struct kernel *found = find_named(name);
+	unsigned count;
+	const struct kernel *found = find_named(name, &count);
 	uint64_t made;
 	bool first;
 

@@ -33,10 +33,9 @@ static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(pools_lock, pools_lock);
 static bool pools_ready; /* the pools_lock's */
 
+/* What all pools of an agent have in common. */
 struct owner {
-	uint32_t node, agent;
-	bool on_gpu;
-	uint64_t uid;
+	struct memory_pool pool;
 	int *count;
 };
 
@@ -61,20 +60,18 @@ static const char *segment_name(uint32_t segment, uint32_t flags)
 static void add_to_pools(uint64_t handle, const struct owner *owner, uint32_t segment,
 			 uint32_t flags)
 {
+	struct memory_pool *pool;
+
 	for (int i = 0; i < *owner->count; i++) {
 		if (pools[i].handle == handle)
 			return;
 	}
 	if (*owner->count == MEMORY_POOLS_MAX)
 		return;
-	pools[(*owner->count)++] = (struct memory_pool){
-		.handle = handle,
-		.agent_uid = owner->uid,
-		.segment = interceptor_string(segment_name(segment, flags)),
-		.node = owner->node,
-		.agent = owner->agent,
-		.on_gpu = owner->on_gpu,
-	};
+	pool = &pools[(*owner->count)++];
+	*pool = owner->pool;
+	pool->handle = handle;
+	pool->segment = interceptor_string(segment_name(segment, flags));
 }
 
 static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
@@ -121,14 +118,15 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 {
 	int *count = data;
 	/* Agents without pools have no number of their own, and need none. */
-	struct owner owner = {.count = count, .agent = *count ? pools[*count - 1].agent + 1 : 0};
+	struct owner owner = {.count = count,
+			      .pool.agent = *count ? pools[*count - 1].agent + 1 : 0};
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
 	(void)interceptor.hsa.agent_get_info(
-		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.node);
-	owner.on_gpu = type == HSA_DEVICE_TYPE_GPU;
-	owner.uid = agent_tracepoint(agent, owner.node);
+		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.pool.node);
+	owner.pool.on_gpu = type == HSA_DEVICE_TYPE_GPU;
+	owner.pool.agent_uid = agent_tracepoint(agent, owner.pool.node);
 	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
 	if (interceptor.hsa.iterate_regions && interceptor.hsa.region_get_info)
 		(void)interceptor.hsa.iterate_regions(agent, add_region, &owner);

@@ -121,22 +121,14 @@ void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
 		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
 }
 
-static uint64_t *unwanted_in(uint64_t stream, bool ended)
+void reported_count_unwanted(uint64_t stream, bool ended)
 {
 	const uint32_t place =
 		streams.known && stream != REPORTED_NO_STREAM ? stream_place(stream) : ALL_STREAMS;
 
-	return ended ? &streams.of[place].ended : &streams.of[place].begun;
-}
-
-void reported_begin_unwanted(uint64_t stream)
-{
-	__atomic_fetch_add(unwanted_in(stream, false), 1, __ATOMIC_RELAXED);
-}
-
-void reported_end_unwanted(uint64_t stream)
-{
-	__atomic_fetch_add(unwanted_in(stream, true), 1, __ATOMIC_RELEASE);
+	/* Release: of an end. */
+	__atomic_fetch_add(ended ? &streams.of[place].ended : &streams.of[place].begun, 1,
+			   __ATOMIC_RELEASE);
 }
 
 static void miss(enum reported_op op, const char *cause, uint64_t count)

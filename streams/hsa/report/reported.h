@@ -64,8 +64,7 @@ bool reported_is_behind(void);
 /* A command that nobody wants and that HIP reports all the same, or works with what is gone: it has begun, in that
  * stream; it has ended. */
 #define REPORTED_NO_STREAM UINT64_MAX /* not known */
-void reported_begin_unwanted(uint64_t stream);
-void reported_end_unwanted(uint64_t stream);
+void reported_count_unwanted(uint64_t stream, bool ended);
 /* How much has begun and not ended. */
 uint64_t reported_under_way(void);
 

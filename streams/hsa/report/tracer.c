@@ -320,13 +320,9 @@ static void on_enter(uint32_t id, void *call)
 	struct caller_facts *facts = &this_call.facts;
 
 	this_call.has_facts = true;
-	switch (layout) {
-	case LAYOUT_LAUNCH:
-	case LAYOUT_LAUNCH_ITEMS:
+	if (layout == LAYOUT_LAUNCH || layout == LAYOUT_LAUNCH_ITEMS) {
 		read_sizes(arguments, layout == LAYOUT_LAUNCH, facts);
 		return;
-	default:
-		break;
 	}
 	memcpy(&facts->dst, arguments, sizeof(facts->dst));
 	if (layout == LAYOUT_FILL)
@@ -434,8 +430,8 @@ static inline int on_command(uint32_t op)
 			return 0;
 		note();
 		callers_begin(this_call.current, UNWANTED);
-		reported_begin_unwanted(this_call.current ? thread_context.hip_stream
-							  : REPORTED_NO_STREAM);
+		reported_count_unwanted(
+			this_call.current ? thread_context.hip_stream : REPORTED_NO_STREAM, false);
 		return 0;
 	}
 	note();
@@ -492,7 +488,7 @@ static void end_unwanted(uint64_t number)
 	const bool found = callers_end(number, UNWANTED, &caller, &ends) == CALLERS_FOUND;
 
 	if (ends)
-		reported_end_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM);
+		reported_count_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM, true);
 }
 
 static void on_activity(const struct activity *activity)

@@ -169,14 +169,11 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct
 
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t signal = op_at(ops, stride, i).signal.handle;
+		const bool first = signal && is_first(ops, stride, i, signal);
 
-		if (!signal) {
+		if (!signal || (first && begun == SLOTS_AT_ONCE)) {
 			missed++;
-		} else if (is_first(ops, stride, i, signal)) {
-			if (begun == SLOTS_AT_ONCE) {
-				missed++;
-				continue;
-			}
+		} else if (first) {
 			begin_op(ops, stride, count, i, &slots[begun]);
 			begun += slots[begun] != NULL;
 		}
