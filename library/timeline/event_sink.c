@@ -131,15 +131,6 @@ struct name *event_lookup_function(struct event_sink *sink, const struct rtl_pro
 	return name;
 }
 
-static void forget_names(struct event_sink *sink)
-{
-	map_fini(&sink->strings);
-	map_fini(&sink->functions);
-	for (size_t i = 0; i < sink->kernels.hash.capacity; i++)
-		free((void *)(uintptr_t)map_at(&sink->kernels, i)->value);
-	map_fini(&sink->kernels);
-}
-
 /* ---- the ledger ---- */
 
 struct loss_target {
@@ -232,7 +223,9 @@ void event_sink_fini(struct event_sink *sink)
 {
 	generic_fini(sink);
 	counters_fini(sink);
-	forget_names(sink);
+	map_fini(&sink->strings);
+	map_fini(&sink->functions);
+	map_free(&sink->kernels);
 	for (struct stream *s = sink->streams, *next; s; s = next) {
 		next = s->next;
 		free(s);

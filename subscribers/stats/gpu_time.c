@@ -89,10 +89,8 @@ static uint32_t find_row(struct gpu_time *gpu, enum idle_cause cause,
 
 static void add_to_row(struct gpu_time *gpu, uint32_t row, uint64_t ns)
 {
-	struct idle_row *to = row ? &gpu->rows[row - 1] : NULL;
+	struct idle_row *to = &gpu->rows[row - 1];
 
-	if (!to)
-		return;
 	to->count++;
 	to->total_ns += ns;
 	to->longest_ns = ns > to->longest_ns ? ns : to->longest_ns;
