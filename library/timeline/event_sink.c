@@ -34,8 +34,7 @@ static struct name *intern(struct event_sink *sink, const char *text)
 
 static void keep(struct event_sink *sink, struct map *map, uint64_t key, void *value)
 {
-	if (!value || !map_set(map, key, (uintptr_t)value))
-		sink->timeline.out_of_memory = true;
+	sink->timeline.out_of_memory |= !value || !map_set(map, key, (uintptr_t)value);
 }
 
 struct name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,

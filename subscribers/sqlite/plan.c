@@ -74,12 +74,6 @@ static void name_column(const struct plan *plan, struct plan_column *column)
 		snprintf(column->name, sizeof(column->name), "%s_%u", name, n);
 }
 
-/* Times and arguments are in no group. */
-static uint32_t group_of(const struct plan_column *column)
-{
-	return column->how == PLAN_TIME || column->how == PLAN_ARGS ? 0 : column->field->group;
-}
-
 static struct plan_group *find_group(struct plan *plan, uint32_t number)
 {
 	for (uint32_t i = 0; i < plan->group_count; i++)
@@ -106,7 +100,8 @@ bool plan_init(struct plan *plan, const struct rtl_type_info *info)
 
 		column->field = rtl_type_field(info, i);
 		column->how = how_of(column->field);
-		column->group = group_of(column);
+		if (column->how != PLAN_TIME && column->how != PLAN_ARGS) /* these are in none */
+			column->group = column->field->group;
 		name_column(plan, column);
 		plan->count++;
 		if (column->group)
