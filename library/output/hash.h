@@ -32,6 +32,15 @@ struct hash_kind {
 
 #define HASH_INLINE static inline __attribute__((always_inline))
 
+/** is_used of entries that begin with a pointer, which is NULL in none. */
+HASH_INLINE bool hash_has_pointer(const void *entry)
+{
+	const void *first;
+
+	memcpy(&first, entry, sizeof(first));
+	return first != NULL;
+}
+
 /** Spreads a number's bits: the lower ones choose the place. */
 HASH_INLINE uint64_t hash_number(uint64_t x)
 {

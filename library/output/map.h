@@ -68,3 +68,11 @@ static inline void map_fini(struct map *map)
 {
 	hash_fini(&map->hash);
 }
+
+/* The same of one whose values are pointers, which are freed. */
+static inline void map_free(struct map *map)
+{
+	for (size_t i = 0; i < map->hash.capacity; i++)
+		free((void *)(uintptr_t)map_at(map, i)->value);
+	map_fini(map);
+}

@@ -21,11 +21,6 @@ struct text {
 	uint64_t hash;
 };
 
-static bool is_used(const void *entry)
-{
-	return *(struct name *const *)entry != NULL;
-}
-
 static uint64_t hash_of(const void *entry)
 {
 	return (*(struct name *const *)entry)->hash;
@@ -44,7 +39,7 @@ static bool is_same(const void *entry, const void *key)
 static const struct hash_kind kind = {
 	.bytes = sizeof(struct name *),
 	.initial = 256,
-	.is_used = is_used,
+	.is_used = hash_has_pointer,
 	.hash = hash_of,
 	.is_same = is_same,
 };

@@ -37,11 +37,6 @@ bool pairing_has_times(const struct rtl_type_info *type)
 	       pairing_field(type, RTL_KIND_TIME, 8, "end_ns");
 }
 
-static bool is_used(const void *entry)
-{
-	return ((const struct pairing_begin *)entry)->owner != NULL;
-}
-
 static uint64_t hash_of(const void *entry)
 {
 	const struct pairing_begin *begin = entry;
@@ -60,7 +55,7 @@ static bool is_same(const void *entry, const void *key)
 static const struct hash_kind kind = {
 	.bytes = sizeof(struct pairing_begin),
 	.initial = 256,
-	.is_used = is_used,
+	.is_used = hash_has_pointer,
 	.hash = hash_of,
 	.is_same = is_same,
 };

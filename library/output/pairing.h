@@ -28,7 +28,7 @@ bool pairing_has_times(const struct rtl_type_info *type);
 #define PAIRING_MAX 65536u
 
 struct pairing_begin {
-	const void *owner; /* NULL: a free place */
+	const void *owner; /* NULL: a free place; it stands first for hash_has_pointer */
 	uint64_t instance;
 	uint64_t time_ns;
 	union {

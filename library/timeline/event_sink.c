@@ -34,8 +34,7 @@ static struct name *intern(struct event_sink *sink, const char *text)
 
 static void keep(struct event_sink *sink, struct map *map, uint64_t key, void *value)
 {
-	if (!value || !map_set(map, key, (uintptr_t)value))
-		sink->timeline.out_of_memory = true;
+	sink->timeline.out_of_memory |= !value || !map_set(map, key, (uintptr_t)value);
 }
 
 struct name *event_lookup_string(struct event_sink *sink, const struct rtl_process *info,
@@ -131,15 +130,6 @@ struct name *event_lookup_function(struct event_sink *sink, const struct rtl_pro
 	return name;
 }
 
-static void forget_names(struct event_sink *sink)
-{
-	map_fini(&sink->strings);
-	map_fini(&sink->functions);
-	for (size_t i = 0; i < sink->kernels.hash.capacity; i++)
-		free((void *)(uintptr_t)map_at(&sink->kernels, i)->value);
-	map_fini(&sink->kernels);
-}
-
 /* ---- the ledger ---- */
 
 struct loss_target {
@@ -232,7 +222,9 @@ void event_sink_fini(struct event_sink *sink)
 {
 	generic_fini(sink);
 	counters_fini(sink);
-	forget_names(sink);
+	map_fini(&sink->strings);
+	map_fini(&sink->functions);
+	map_free(&sink->kernels);
 	for (struct stream *s = sink->streams, *next; s; s = next) {
 		next = s->next;
 		free(s);

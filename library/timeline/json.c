@@ -303,8 +303,7 @@ static char *tail(struct timeline *timeline, size_t *length)
 	for (size_t i = 0; i < timeline->loss_count; i++)
 		add_loss(out, &timeline->losses[i], i == 0);
 	fputs("]}}}\n", out);
-	if (fclose(out) != 0)
-		timeline->out_of_memory = true;
+	timeline->out_of_memory |= fclose(out) != 0;
 	return text;
 }
 

@@ -150,14 +150,6 @@ static size_t mark(const char *session, char room[TIMELINE_MARK_SIZE])
 	return (size_t)(to - room) - (session ? 0 : UUID_LOW_BYTES);
 }
 
-static void write_uuid(struct timeline *timeline)
-{
-	char *room = file_room(&timeline->file, TIMELINE_MARK_SIZE);
-
-	if (room)
-		file_take(&timeline->file, mark(timeline->session, room));
-}
-
 /* What both clocks show at the base. */
 static void write_clocks(struct timeline *timeline)
 {
@@ -201,9 +193,11 @@ static void write_defaults(struct timeline *timeline)
 
 static void begin(struct timeline *timeline, bool again)
 {
+	char *room = again ? NULL : file_room(&timeline->file, TIMELINE_MARK_SIZE);
+
 	timeline->sequence = new_sequence();
-	if (!again)
-		write_uuid(timeline);
+	if (room)
+		file_take(&timeline->file, mark(timeline->session, room));
 	write_defaults(timeline);
 	if (!again && timeline->unix_ns)
 		write_clocks(timeline);

@@ -144,14 +144,6 @@ void timeline_forget_ledger(struct timeline *timeline)
 	timeline->loss_count = timeline->ledger_count = 0;
 }
 
-static void free_process(struct timeline_process *process)
-{
-	map_fini(&process->tracks);
-	map_fini(&process->used_tids);
-	free(process->name);
-	free(process);
-}
-
 void timeline_fini(struct timeline *timeline, bool done)
 {
 	for (struct timeline_track *t = timeline->tracks, *next; t; t = next) {
@@ -165,7 +157,10 @@ void timeline_fini(struct timeline *timeline, bool done)
 	}
 	for (struct timeline_process *p = timeline->processes, *next; p; p = next) {
 		next = p->next;
-		free_process(p);
+		map_fini(&p->tracks);
+		map_fini(&p->used_tids);
+		free(p->name);
+		free(p);
 	}
 	file_close(&timeline->file);
 	if (timeline->has_state || timeline->state.path)
@@ -180,8 +175,7 @@ struct name *timeline_intern(struct timeline *timeline, const char *text)
 {
 	struct name *name = names_of(&timeline->names, text, strlen(text));
 
-	if (!name)
-		timeline->out_of_memory = true;
+	timeline->out_of_memory |= !name;
 	return name;
 }
 
@@ -204,8 +198,7 @@ static uint32_t choose_pid(struct timeline *timeline, uint64_t key, bool is_gpu,
 		while (map_get(&timeline->pids, pid))
 			pid += OTHER_PIDS;
 	}
-	if (!map_set(&timeline->pids, pid, 1))
-		timeline->out_of_memory = true;
+	timeline->out_of_memory |= !map_set(&timeline->pids, pid, 1);
 	if (timeline->has_state)
 		state_set_pid(&timeline->state, key, pid);
 	return pid;
@@ -263,8 +256,7 @@ static uint32_t choose_tid(struct timeline *timeline, const struct timeline_trac
 		do
 			tid = process->next_tid++;
 		while (map_get(&process->used_tids, tid));
-	if (!map_set(&process->used_tids, tid, 1))
-		timeline->out_of_memory = true;
+	timeline->out_of_memory |= !map_set(&process->used_tids, tid, 1);
 	return tid;
 }
 
@@ -307,16 +299,8 @@ static void take_over(struct timeline *timeline, struct timeline_track *track)
 
 	if (!lane)
 		return;
-	if (!map_set(&track->process->used_tids, tid, 1))
-		timeline->out_of_memory = true;
+	timeline->out_of_memory |= !map_set(&track->process->used_tids, tid, 1);
 	lane_block(&lane->lane, timeline->left_ns);
-}
-
-static enum lane_rule rule_of(const struct timeline *timeline, enum timeline_kind kind)
-{
-	if (kind != TIMELINE_THREAD)
-		return LANE_FLAT;
-	return timeline->writer->strict ? LANE_STRICT : LANE_NESTED;
 }
 
 struct timeline_track *timeline_add(struct timeline *timeline, struct timeline_process *process,
@@ -332,7 +316,9 @@ struct timeline_track *timeline_add(struct timeline *timeline, struct timeline_p
 	track->kind = kind;
 	track->number = number;
 	track->key = hash_number(number) * 8 + kind;
-	track->rule = rule_of(timeline, kind);
+	track->rule = kind != TIMELINE_THREAD    ? LANE_FLAT
+		      : timeline->writer->strict ? LANE_STRICT
+						 : LANE_NESTED;
 	track->name = timeline_intern(timeline, name);
 	track->next = timeline->tracks;
 	timeline->tracks = track;

@@ -323,8 +323,7 @@ static void add_stream(struct work *work, struct work_process *process, uint64_t
 
 	if (!number) {
 		number = ++process->next_stream + 1;
-		if (!map_set(&process->streams, stream, number))
-			work->timeline->out_of_memory = true;
+		work->timeline->out_of_memory |= !map_set(&process->streams, stream, number);
 	}
 	work_add(work, WORK_STREAM_ID, TIMELINE_UINT, number - !work->is_kineto);
 	if (stream)

@@ -302,22 +302,16 @@ static void put_u64(struct block *block, uint32_t column, uint64_t value)
 	block_put(block, column, &value, sizeof(value));
 }
 
-static uint64_t read_u64(const void *at)
-{
-	uint64_t value;
-
-	memcpy(&value, at, sizeof(value));
-	return value;
-}
-
 static void put_field(struct sub *sub, struct process *process, struct block *block,
 		      uint32_t column, const struct rtl_event *event, const struct rtl_field *f)
 {
 	const char *at = (const char *)event->payload + f->offset;
+	uint64_t string;
 
-	if (block->table->columns[column].is_name)
-		put_u32(block, column, lookup_string(sub, process, read_u64(at)));
-	else if (number_type(f))
+	if (block->table->columns[column].is_name) {
+		memcpy(&string, at, sizeof(string));
+		put_u32(block, column, lookup_string(sub, process, string));
+	} else if (number_type(f))
 		block_put(block, column, at, f->size);
 	else
 		put_text(sub, block, column, event, f);

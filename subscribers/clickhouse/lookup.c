@@ -8,8 +8,7 @@
 
 static void keep(struct sub *sub, struct map *map, uint64_t key, uint32_t name)
 {
-	if (!map_set(map, key, (uint64_t)name + 1))
-		sub->lost_memory = true;
+	sub->lost_memory |= !map_set(map, key, (uint64_t)name + 1);
 }
 
 uint32_t lookup_name(struct sub *sub, const char *text)

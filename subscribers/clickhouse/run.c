@@ -271,8 +271,7 @@ void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 
 	if (map_get(&process->gpus, node) == name)
 		return; /* it is told again */
-	if (!map_set(&process->gpus, node, name))
-		sub->lost_memory = true;
+	sub->lost_memory |= !map_set(&process->gpus, node, name);
 	out = begin_fact(sub, STORE_GPU, process);
 	if (!out)
 		return;

@@ -327,13 +327,6 @@ static void add_rows(struct reader *r, sqlite3_stmt *q)
 	advance(r, rows); /* now SQLite sorts */
 }
 
-static void free_values(struct map *map)
-{
-	for (size_t i = 0; i < map->hash.capacity; i++)
-		free((void *)(uintptr_t)map_at(map, i)->value);
-	map_fini(map);
-}
-
 static void finish(void *instance)
 {
 	struct reader *r = instance;
@@ -341,9 +334,9 @@ static void finish(void *instance)
 	for (sqlite3_stmt *q; r->db && (q = sqlite3_next_stmt(r->db, NULL));)
 		sqlite3_finalize(q);
 	sqlite3_close(r->db);
-	free_values(&r->strings);
-	free_values(&r->categories);
-	free_values(&r->processes);
+	map_free(&r->strings);
+	map_free(&r->categories);
+	map_free(&r->processes);
 	free(r->path);
 	free(r);
 }

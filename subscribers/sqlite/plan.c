@@ -15,31 +15,23 @@ static const char *const base_names[] = {
 
 static enum plan_how how_of(const struct rtl_field *f)
 {
-	const bool is_integer = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
+	enum { S8 = 1 << 8, S48 = S8 | 1 << 4, S1248 = S48 | 1 << 2 | 1 << 1 };
+	static const struct {
+		enum plan_how how;
+		unsigned sizes; /* bits: bytes that it may have */
+	} kinds[] = {
+		[RTL_KIND_UINT] = {PLAN_NUMBER, S1248},    [RTL_KIND_BOOL] = {PLAN_NUMBER, S1248},
+		[RTL_KIND_ADDRESS] = {PLAN_NUMBER, S1248}, [RTL_KIND_INT] = {PLAN_INT, S1248},
+		[RTL_KIND_FLOAT] = {PLAN_FLOAT, S48},      [RTL_KIND_TIME] = {PLAN_TIME, S8},
+		[RTL_KIND_UID] = {PLAN_UID, S8},           [RTL_KIND_STRING] = {PLAN_STRING, S8},
+		[RTL_KIND_TEXT] = {PLAN_TEXT, S8},         [RTL_KIND_ARGS] = {PLAN_ARGS, S8},
+		[RTL_KIND_VALUES] = {PLAN_ARGS, S8},
+	};
 
-	switch (f->kind) {
-	case RTL_KIND_UINT:
-	case RTL_KIND_BOOL:
-	case RTL_KIND_ADDRESS:
-		return !is_integer ? PLAN_BYTES : f->size == 8 ? PLAN_WORD : PLAN_NUMBER;
-	case RTL_KIND_INT:
-		return is_integer ? PLAN_INT : PLAN_BYTES;
-	case RTL_KIND_FLOAT:
-		return f->size == 4 || f->size == 8 ? PLAN_FLOAT : PLAN_BYTES;
-	case RTL_KIND_TIME:
-		return f->size == 8 ? PLAN_TIME : PLAN_BYTES;
-	case RTL_KIND_UID:
-		return f->size == 8 ? PLAN_UID : PLAN_BYTES;
-	case RTL_KIND_STRING:
-		return f->size == 8 ? PLAN_STRING : PLAN_BYTES;
-	case RTL_KIND_TEXT:
-		return f->size == 8 ? PLAN_TEXT : PLAN_BYTES;
-	case RTL_KIND_ARGS:
-	case RTL_KIND_VALUES:
-		return f->size == 8 ? PLAN_ARGS : PLAN_BYTES;
-	default:
+	if (f->kind >= sizeof(kinds) / sizeof(*kinds) || f->size > 8 ||
+	    !(kinds[f->kind].sizes >> f->size & 1))
 		return PLAN_BYTES;
-	}
+	return kinds[f->kind].how == PLAN_NUMBER && f->size == 8 ? PLAN_WORD : kinds[f->kind].how;
 }
 
 /* Whether the view that decodes the table would have two columns of one name. */
@@ -82,12 +74,6 @@ static void name_column(const struct plan *plan, struct plan_column *column)
 		snprintf(column->name, sizeof(column->name), "%s_%u", name, n);
 }
 
-/* Times and arguments are in no group. */
-static uint32_t group_of(const struct plan_column *column)
-{
-	return column->how == PLAN_TIME || column->how == PLAN_ARGS ? 0 : column->field->group;
-}
-
 static struct plan_group *find_group(struct plan *plan, uint32_t number)
 {
 	for (uint32_t i = 0; i < plan->group_count; i++)
@@ -114,7 +100,8 @@ bool plan_init(struct plan *plan, const struct rtl_type_info *info)
 
 		column->field = rtl_type_field(info, i);
 		column->how = how_of(column->field);
-		column->group = group_of(column);
+		if (column->how != PLAN_TIME && column->how != PLAN_ARGS) /* these are in none */
+			column->group = column->field->group;
 		name_column(plan, column);
 		plan->count++;
 		if (column->group)

@@ -107,16 +107,14 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		return result;
 	sub->continues = !empty;
 	result = writer_open(w, sub->host, sub->output.path);
-	if (result == 0 && output_check(&sub->output)) {
-		writer_close(w);
-		output_release(&sub->output);
-		return RTL_EIO;
-	}
-	if (result != 0) {
+	if (result)
 		host_say(
 			sub->host, RTL_LEVEL_ERROR,
 			"%s: cannot be opened as a database (%s); choose another file with output=",
 			sub->output.path, sqlite3_errmsg(w->db));
+	else if ((result = output_check(&sub->output)))
+		writer_close(w);
+	if (result) {
 		output_release(&sub->output);
 		return RTL_EIO;
 	}

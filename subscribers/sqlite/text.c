@@ -15,25 +15,17 @@ struct arena_chunk {
 	char bytes[];
 };
 
-static struct arena_chunk *new_chunk(size_t size)
-{
-	struct arena_chunk *chunk = malloc(sizeof(*chunk) + size);
-
-	if (chunk)
-		*chunk = (struct arena_chunk){.size = size};
-	return chunk;
-}
-
 char *arena_alloc(struct arena *arena, size_t size)
 {
+	const size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
 	struct arena_chunk *chunk = arena->chunks;
 	char *at;
 
 	if (!chunk || chunk->size - arena->used < size) {
-		chunk = new_chunk(size > CHUNK_BYTES ? size : CHUNK_BYTES);
+		chunk = malloc(sizeof(*chunk) + room);
 		if (!chunk)
 			return NULL;
-		chunk->next = arena->chunks;
+		*chunk = (struct arena_chunk){.next = arena->chunks, .size = room};
 		arena->chunks = chunk;
 		arena->used = 0;
 	}
@@ -58,10 +50,8 @@ void arena_reset(struct arena *arena)
 
 void arena_fini(struct arena *arena)
 {
-	for (struct arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
-		next = chunk->next;
-		free(chunk);
-	}
+	arena_reset(arena);
+	free(arena->chunks);
 	*arena = (struct arena){0};
 }
 

@@ -23,10 +23,7 @@ static void note_if_same(struct descriptors *d, int fd, const struct stat *wante
 	if (d->count == DESCRIPTORS_MAX || fstat(fd, &st) || st.st_dev != wanted->st_dev ||
 	    st.st_ino != wanted->st_ino)
 		return;
-	d->list[d->count].fd = fd;
-	d->list[d->count].device = st.st_dev;
-	d->list[d->count].inode = st.st_ino;
-	d->count++;
+	d->list[d->count++] = (struct descriptor){fd, st.st_dev, st.st_ino};
 }
 
 static void find_file(struct descriptors *d, const char *path)
@@ -333,12 +330,8 @@ bool writer_begin(struct writer *w)
 {
 	if (w->in_transaction || w->failed)
 		return !w->failed;
-	if (!still_ours(w))
-		return false;
-	if (!writer_exec(w, BEGIN))
-		return false;
-	w->in_transaction = true;
-	return true;
+	w->in_transaction = still_ours(w) && writer_exec(w, BEGIN);
+	return w->in_transaction;
 }
 
 static bool insert_all(struct writer *w)

@@ -22,7 +22,7 @@
 #define DESCRIPTORS_MAX 8
 
 struct descriptors {
-	struct {
+	struct descriptor {
 		int fd;
 		dev_t device;
 		ino_t inode;

@@ -11,11 +11,6 @@
 
 #define UNKNOWN_NAME "(unnamed)"
 
-struct counted_ledger {
-	struct counted_ledger *next;
-	struct rtl_hsa_counter_ledger newest;
-};
-
 static void out_of_memory(struct counted *counted)
 {
 	counted->host->fail(counted->host, "out of memory");
@@ -126,23 +121,20 @@ static void take_intervals(void *user, const struct rtl_event *const *events, si
 	}
 }
 
-static struct counted_ledger *ledger_of(struct counted *counted, const struct rtl_event *event,
-					uint32_t gpu)
+static struct rtl_hsa_counter_ledger *ledger_of(struct counted *counted,
+						const struct rtl_event *event, uint32_t gpu)
 {
 	const uint64_t key = hash_number(event->process->number) ^ gpu;
-	struct counted_ledger *ledger =
-		(struct counted_ledger *)(uintptr_t)map_get(&counted->ledgers, key);
+	struct rtl_hsa_counter_ledger *ledger =
+		(struct rtl_hsa_counter_ledger *)(uintptr_t)map_get(&counted->ledgers, key);
 
 	if (ledger)
 		return ledger;
 	ledger = calloc(1, sizeof(*ledger));
-	if (!ledger || !map_set(&counted->ledgers, key, (uintptr_t)ledger)) {
-		free(ledger);
-		return NULL;
-	}
-	ledger->next = counted->first_ledger;
-	counted->first_ledger = ledger;
-	return ledger;
+	if (ledger && map_set(&counted->ledgers, key, (uintptr_t)ledger))
+		return ledger;
+	free(ledger);
+	return NULL;
 }
 
 /* The last one counts. */
@@ -152,10 +144,10 @@ static void take_ledgers(void *user, const struct rtl_event *const *events, size
 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter_ledger *newest = events[i]->payload;
-		struct counted_ledger *ledger = ledger_of(counted, events[i], newest->gpu);
+		struct rtl_hsa_counter_ledger *ledger = ledger_of(counted, events[i], newest->gpu);
 
 		if (ledger)
-			ledger->newest = *newest;
+			*ledger = *newest;
 		else
 			out_of_memory(counted);
 	}
@@ -242,12 +234,17 @@ int counted_finish(struct counted *counted)
 	size_t count = 0;
 	int error = 0;
 
-	for (const struct counted_ledger *l = counted->first_ledger; l; l = l->next) {
-		sum->dispatches += l->newest.dispatches;
-		sum->counted += l->newest.counted;
-		sum->not_asked += l->newest.not_asked;
-		sum->given_up += l->newest.given_up;
-		sum->refused += l->newest.refused;
+	for (size_t i = 0; i < counted->ledgers.hash.capacity; i++) {
+		const struct rtl_hsa_counter_ledger *newest =
+			(void *)(uintptr_t)map_at(&counted->ledgers, i)->value;
+
+		if (!newest)
+			continue;
+		sum->dispatches += newest->dispatches;
+		sum->counted += newest->counted;
+		sum->not_asked += newest->not_asked;
+		sum->given_up += newest->given_up;
+		sum->refused += newest->refused;
 	}
 	for (const struct summary_counter *one = summary->counters; one; one = one->next)
 		count++;
@@ -270,13 +267,8 @@ int counted_finish(struct counted *counted)
 
 void counted_fini(struct counted *counted)
 {
-	for (struct counted_ledger *next, *l = counted->first_ledger; l; l = next) {
-		next = l->next;
-		free(l);
-	}
 	map_fini(&counted->all);
-	map_fini(&counted->ledgers);
-	counted->first_ledger = NULL;
+	map_free(&counted->ledgers);
 }
 
 /* ---- subscribing ---- */

@@ -13,12 +13,6 @@
 /* GPU or SUM: of intervals. */
 enum { COUNTED, MEAN, LEAST, MOST, SUM, GPU, COUNTER };
 
-/* Counts in full, metrics in five digits. */
-static void format_value(char *text, size_t size, double value)
-{
-	snprintf(text, size, value == floor(value) && fabs(value) < 1e12 ? "%.0f" : "%.5g", value);
-}
-
 static double mean_of(const struct summary_counter *c)
 {
 	return c->count ? c->sum / (double)c->count : 0;
@@ -32,8 +26,11 @@ static void fill(struct summary_row *row, const struct summary_counter *c)
 	summary_set(row->cells[COUNTED], c->count == c->of ? "%" PRIu64 : "%" PRIu64 " of %" PRIu64,
 		    c->count, c->of);
 	for (int i = 0; i < (c->kernel ? 3 : 4); i++) {
+		const bool is_whole = values[i] == floor(values[i]) && fabs(values[i]) < 1e12;
+
+		/* counts in full, metrics in five digits */
 		if (c->count && !(MEAN + i == SUM && c->is_metric))
-			format_value(row->cells[MEAN + i], sizeof(row->cells[0]), values[i]);
+			summary_set(row->cells[MEAN + i], is_whole ? "%.0f" : "%.5g", values[i]);
 		else
 			strcpy(row->cells[MEAN + i], "-");
 	}
@@ -41,11 +38,6 @@ static void fill(struct summary_row *row, const struct summary_counter *c)
 		summary_set(row->cells[GPU], "%u", c->gpu);
 	summary_set(row->cells[COUNTER], *c->unit ? "%.60s [%.30s]" : "%.60s", c->name, c->unit);
 	row->name = c->kernel;
-}
-
-static bool is_same_kernel(const struct summary_counter *a, const struct summary_counter *b)
-{
-	return a && !strcmp(a->kernel, b->kernel);
 }
 
 /* Rows of the first kernels, as many as may be shown. */
@@ -57,7 +49,7 @@ static size_t count_rows(const struct summary *summary, unsigned kernels)
 
 	for (const struct summary_counter *c = summary->counters; c && c->kernel;
 	     before = c, c = c->next) {
-		seen += !is_same_kernel(before, c);
+		seen += !before || strcmp(before->kernel, c->kernel) != 0;
 		if (kernels && seen > kernels)
 			break;
 		count++;

@@ -31,13 +31,6 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number)
 
 /* ---- gaps ---- */
 
-static void forget_gaps(struct summary *summary)
-{
-	free(summary->gaps);
-	summary->gaps = NULL;
-	summary->gap_count = 0;
-}
-
 static int compare_gaps(const void *a, const void *b)
 {
 	const struct summary_gap *x = a, *y = b;
@@ -96,7 +89,8 @@ int summary_explain(struct summary *summary)
 	host_time_close(&summary->host);
 	if (missing != IDLE_CAUSES)
 		forget_idle(summary);
-	forget_gaps(summary);
+	free(summary->gaps);
+	summary->gap_count = 0;
 	summary->gaps = calloc(devices * GAPS_KEPT + 1, sizeof(*summary->gaps));
 	if (!summary->gaps || !good)
 		return RTL_ENOMEM;
@@ -112,13 +106,12 @@ int summary_explain(struct summary *summary)
 
 void summary_forget_devices(struct summary *summary)
 {
-	forget_gaps(summary);
+	free(summary->gaps);
 	for (struct summary_device *next, *device = summary->devices; device; device = next) {
 		next = device->next;
 		gpu_time_fini(&device->time);
 		free(device);
 	}
-	summary->devices = NULL;
 }
 
 /* ---- names ---- */
@@ -191,5 +184,4 @@ void summary_forget_names(struct summary *summary)
 			free(name->texts[i]);
 		free(name);
 	}
-	summary->device_names = NULL;
 }

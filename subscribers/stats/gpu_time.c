@@ -89,10 +89,8 @@ static uint32_t find_row(struct gpu_time *gpu, enum idle_cause cause,
 
 static void add_to_row(struct gpu_time *gpu, uint32_t row, uint64_t ns)
 {
-	struct idle_row *to = row ? &gpu->rows[row - 1] : NULL;
+	struct idle_row *to = &gpu->rows[row - 1];
 
-	if (!to)
-		return;
 	to->count++;
 	to->total_ns += ns;
 	to->longest_ns = ns > to->longest_ns ? ns : to->longest_ns;
@@ -263,11 +261,6 @@ static void explain_outside(struct gpu_time *gpu, struct host_thread *thread, ui
 		add(gpu, IDLE_OUTSIDE, thread, last, left);
 }
 
-static bool waits(const struct summary_group *function)
-{
-	return function && strstr(function->name, "Synchronize");
-}
-
 /* Nothing was submitted: what did the thread do that then submitted work? */
 static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint64_t begin,
 			 uint64_t end)
@@ -282,6 +275,7 @@ static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint6
 		const struct span *span = &lane->spans[i];
 		const uint64_t from = span->begin > begin ? span->begin : begin;
 		const uint64_t to = span->end < end ? span->end : end;
+		const bool waits = span->what && strstr(span->what->name, "Synchronize");
 		uint64_t in;
 
 		if (from >= end)
@@ -290,7 +284,7 @@ static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint6
 			explain_outside(gpu, thread, begin, from, from - begin);
 		in = (uint64_t)((unsigned __int128)span->in_ns * (to - from) /
 				(span->end - span->begin));
-		add(gpu, waits(span->what) ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
+		add(gpu, waits ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
 		if (in < to - from)
 			explain_outside(gpu, thread, from, to, to - from - in);
 		begin = to;

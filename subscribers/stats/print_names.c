@@ -231,25 +231,22 @@ static void print_row(FILE *file, const struct summary_row *row, const size_t wi
 
 /* Names that do not fit lose their types, unless those told them apart. Those that did are in `own`, to be
  * freed. 0, or RTL_ENOMEM. */
-static int shorten(struct summary_row *rows, size_t count, size_t width, char **own)
+static int shorten(struct summary_row *rows, const struct summary_row *given, size_t count,
+		   size_t width, char **own)
 {
 	size_t *shared = calloc(count, sizeof(*shared));
-	const char **full = calloc(count, sizeof(*full));
-	int error = RTL_ENOMEM;
+	int error;
 
-	for (size_t i = 1; shared && full && i < count; i++) {
-		full[i] = rows[i].name;
-		if (full[i] && strlen(full[i]) > width)
-			own[i] = without_types(full[i]);
-		rows[i].name = own[i] ? own[i] : full[i];
+	for (size_t i = 1; i < count; i++) {
+		if (given[i].name && strlen(given[i].name) > width)
+			own[i] = without_types(given[i].name);
+		rows[i].name = own[i] ? own[i] : given[i].name;
 	}
-	if (shared && full)
-		error = names_shared(rows, count, shared);
+	error = shared ? names_shared(rows, count, shared) : RTL_ENOMEM;
 	for (size_t i = 1; !error && i < count; i++)
 		if (own[i] && shared[i] == strlen(own[i]))
-			rows[i].name = full[i];
+			rows[i].name = given[i].name;
 	free(shared);
-	free(full);
 	return error;
 }
 
@@ -266,7 +263,7 @@ void summary_print_table(FILE *file, const struct summary_row *given, size_t cou
 	if (!shared || !rows || !own)
 		goto out;
 	memcpy(rows, given, count * sizeof(*rows));
-	if (shorten(rows, count, width, own) || names_shared(rows, count, shared))
+	if (shorten(rows, given, count, width, own) || names_shared(rows, count, shared))
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		print_row(file, &rows[i], widths, table);

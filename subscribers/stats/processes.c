@@ -47,7 +47,6 @@ void summary_forget_processes(struct summary *summary)
 		free(process->program);
 		free(process);
 	}
-	summary->processes = NULL;
 }
 
 static bool is_of_use(const struct summary_process *process)

@@ -19,9 +19,9 @@
 struct counted {
 	const struct rtl_host *host;
 	struct summary *summary;
-	struct map all;     /* hash of what it is of and the counter -> struct summary_counter * */
-	struct map ledgers; /* hash of process and GPU -> struct counted_ledger * */
-	struct counted_ledger *first_ledger;
+	struct map all; /* hash of what it is of and the counter -> struct summary_counter * */
+	struct map
+		ledgers; /* hash of process and GPU -> struct rtl_hsa_counter_ledger *, the newest */
 };
 
 /** Subscribes, if the stream is that of counters. 0, or an rtl_error. */

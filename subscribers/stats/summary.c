@@ -15,11 +15,6 @@ struct summary *summary_create(void)
 
 /* ---- sections and groups ---- */
 
-static bool is_used(const void *entry)
-{
-	return *(struct summary_group *const *)entry != NULL;
-}
-
 static uint64_t hash_of(const void *entry)
 {
 	const struct summary_group *group = *(struct summary_group *const *)entry;
@@ -35,7 +30,7 @@ static bool is_same(const void *entry, const void *name)
 static const struct hash_kind group_kind = {
 	.bytes = sizeof(struct summary_group *),
 	.initial = 64,
-	.is_used = is_used,
+	.is_used = hash_has_pointer,
 	.hash = hash_of,
 	.is_same = is_same,
 };
