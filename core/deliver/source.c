@@ -11,7 +11,7 @@
 
 /* Of a ring, made ready at once. */
 /* How long a process that has ended in order may live on, and count. */
-#define LINGER_NS 1000000000u
+#define LINGER_NS    1000000000u
 #define PREPARE_STEP (1ul << 20)
 
 /* By what the control page says of the clock. */

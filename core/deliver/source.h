@@ -70,7 +70,7 @@ struct source {
 	bool found_gone; /* of a mapped spool: had ended before we came: nobody knows when */
 	uint64_t start_ns;
 	uint64_t finished_ns; /* when it was first seen to have ended in order; 0: it was not */
-	uint64_t died_ns; /* when its collector died; 0: it did not */
+	uint64_t died_ns;     /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
 	uint64_t alive_ticks; /* when the process last lived: seen to live, or to be gone */
 	uint64_t malformed;   /* records that were not as their stream describes them */

@@ -206,7 +206,8 @@ int rtl_flush(uint32_t timeout_ms)
 	uint64_t mine;
 	int err = 0, state;
 
-	if (bus_own_thread || thread_no_wait || (writer_self()->in_use && writer_self()->inline_depth))
+	if (bus_own_thread || thread_no_wait ||
+	    (writer_self()->in_use && writer_self()->inline_depth))
 		return RTL_EBUSY;
 	if (!__atomic_load_n(&bus.consumer_runs, __ATOMIC_RELAXED) || !bus_here())
 		return 0;
