@@ -222,23 +222,16 @@ static void find_ends(const struct reported *work, struct copy *copy)
 	const uint16_t src = work->has_addresses ? node_of(work->src, &src_known) : 0;
 	const uint16_t dst = work->has_addresses ? node_of(work->dst, &dst_known) : 0;
 
-	switch (work->copy) {
-	case REPORTED_FILL:
+	if (work->copy == REPORTED_FILL) {
 		copy->dst_node = node;
 		copy->direction = RTL_HSA_COPY_NONE;
 		copy->function = RTL_HSA_COPY_FILL;
 		return;
-	case REPORTED_READ:
-		copy->src_node = src_known ? src : node;
-		break;
-	case REPORTED_WRITE:
-		copy->dst_node = dst_known ? dst : node;
-		break;
-	case REPORTED_INNER:
-		copy->src_node = src_known ? src : node;
-		copy->dst_node = dst_known ? dst : node;
-		break;
 	}
+	if (work->copy != REPORTED_WRITE)
+		copy->src_node = src_known ? src : node;
+	if (work->copy != REPORTED_READ)
+		copy->dst_node = dst_known ? dst : node;
 	copy->direction = copy_direction(copy);
 	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
 		copy->node = 0;
@@ -278,17 +271,12 @@ static void publish(const struct reported *work)
 	const struct work_scope *scope = work->in_scope ? &work->scope : NULL;
 	const struct work_times times = {work->begin_ns, work->end_ns};
 
-	switch (work->op) {
-	case REPORTED_DISPATCH:
+	if (work->op == REPORTED_DISPATCH)
 		publish_as_dispatch(work, &of, scope, times);
-		break;
-	case REPORTED_COPY:
+	else if (work->op == REPORTED_COPY)
 		publish_as_copy(work, scope, times);
-		break;
-	default:
+	else
 		publish_as_barrier(work, &of, scope, times);
-		break;
-	}
 	end_work(work);
 }
 
