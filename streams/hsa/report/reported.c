@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rtl/events.h>
-#include <sys/mman.h>
 #include <time.h>
 
+#include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "../../hip/preload.h"
@@ -578,17 +578,13 @@ __attribute__((cold, noinline)) static void wake(void)
 
 int reported_start(void)
 {
-	void *memory =
-		mmap(NULL, interceptor.config.slots * sizeof(*queue.all), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	streams.known = hip_mode_has_calls();
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	queue.last = &queue.first;
-	queue.all = memory;
-	queue.stops = memory == MAP_FAILED;
+	queue.all = memory_reserve(interceptor.config.slots * sizeof(*queue.all));
+	queue.stops = !queue.all;
 	return queue.stops || own_thread_start(run, NULL) ? RTL_ENOMEM : 0;
 }
 
