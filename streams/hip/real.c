@@ -23,10 +23,12 @@ static const char *const libraries[] = {"libamdhip64.so", "libhiprtc.so", NULL};
 
 #define MODULES_MAX 8
 
+struct range {
+	uintptr_t within, begin, end;
+};
+
 /* Address ranges of HIP's libraries and of our own. Entries are added, never changed. */
-static struct {
-	uintptr_t begin, end;
-} modules[MODULES_MAX];
+static struct range modules[MODULES_MAX];
 static unsigned module_count;
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds */
 FORK_LOCK(modules, module_lock);
@@ -34,10 +36,6 @@ FORK_LOCK(modules, module_lock);
 hip_any_fn hip_real_functions[HIP_FUNCTIONS];
 
 /* ---- where code belongs */
-
-struct range {
-	uintptr_t within, begin, end;
-};
 
 static int find_range(struct dl_phdr_info *info, size_t size, void *user)
 {
@@ -92,8 +90,7 @@ static void add_module(uintptr_t code)
 	if (hip_is_internal((void *)code) || count == MODULES_MAX ||
 	    !loaded_iterate(find_range, &range))
 		return;
-	modules[count].begin = range.begin;
-	modules[count].end = range.end;
+	modules[count] = range;
 	__atomic_store_n(&module_count, count + 1, __ATOMIC_RELEASE);
 }
 

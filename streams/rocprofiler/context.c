@@ -172,14 +172,6 @@ static struct {
 	struct context *first;
 } standalone = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void note_standalone(struct context *context)
-{
-	pthread_mutex_lock(&standalone.lock);
-	context->next = standalone.first;
-	standalone.first = context;
-	pthread_mutex_unlock(&standalone.lock);
-}
-
 static void forget_standalone(const struct context *context)
 {
 	struct context **at;
@@ -340,7 +332,10 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 			context_destroy(context);
 			return status;
 		}
-		note_standalone(context);
+		pthread_mutex_lock(&standalone.lock);
+		context->next = standalone.first;
+		standalone.first = context;
+		pthread_mutex_unlock(&standalone.lock);
 	}
 	*handle = context;
 	return HSA_STATUS_SUCCESS;

@@ -49,10 +49,9 @@ static void refuse_settings(const rocprofiler_settings_t *settings)
 		complain("obj_dumping is not supported");
 }
 
-/* A function of the tool's. */
-static void (*tool_function(const char *name))(void)
+static void (*function_of(void *library, const char *name))(void)
 {
-	void *symbol = dlsym(tool, name);
+	void *symbol = dlsym(library, name);
 	void (*function)(void);
 
 	memcpy(&function, &symbol, sizeof(function));
@@ -69,9 +68,9 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 		complain("ROCP_TOOL_LIB: %s", dlerror());
 		return false;
 	}
-	load = tool_function("OnLoadTool");
-	load_with = tool_function("OnLoadToolProp");
-	tool_unload = tool_function("OnUnloadTool");
+	load = function_of(tool, "OnLoadTool");
+	load_with = function_of(tool, "OnLoadToolProp");
+	tool_unload = function_of(tool, "OnUnloadTool");
 	if ((!load && !load_with) || !tool_unload) {
 		complain("ROCP_TOOL_LIB: %s is no tool: it needs OnLoadTool or OnLoadToolProp, and "
 			 "OnUnloadTool",
@@ -96,21 +95,19 @@ static void (*rtl_unload)(void);
 static void load_rtl(struct root_table *table, uint64_t version)
 {
 	const char *rtl = secure_getenv("RTL_LIBRARY"), *slash = rtl ? strrchr(rtl, '/') : NULL;
-	bool (*load)(struct root_table *, uint64_t, uint64_t, const char *const *);
+	void (*load)(void);
 	char path[PATH_MAX];
-	void *library, *found;
+	void *library;
 
 	if (!slash || snprintf(path, sizeof(path), "%.*s/librtl_rocm.so", (int)(slash - rtl),
 			       rtl) >= (int)sizeof(path))
 		return;
 	library = dlopen(path, RTLD_NOW);
-	found = library ? dlsym(library, "OnLoad") : NULL;
-	if (!found)
+	load = library ? function_of(library, "OnLoad") : NULL;
+	if (!load)
 		return;
-	memcpy(&load, &found, sizeof(load));
-	(void)load(table, version, 0, NULL);
-	found = dlsym(library, "OnUnload");
-	memcpy(&rtl_unload, &found, sizeof(rtl_unload));
+	(void)((__typeof__(OnLoad) *)load)(table, version, 0, NULL);
+	rtl_unload = function_of(library, "OnUnload");
 }
 
 enum mode { MODE_STANDALONE, MODE_INTERCEPT, MODE_TIMES, MODE_UNSET, MODE_BAD };

@@ -262,20 +262,14 @@ static struct started *ranges_stop(uint64_t id)
 
 /* ---- start */
 
-static void find(const char *symbol, void *function)
+static void start(void)
 {
 	static const char *const libraries[] = {"libroctx64.so", "librocprofiler-sdk-roctx.so",
 						NULL};
-
-	*(void **)function = next_function(symbol, libraries);
-}
-
-static void start(void)
-{
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "range", .name = "roctx"};
 
-#define FIND(result, name, parameters) find(#name, &next.name);
+#define FIND(result, name, parameters) *(void **)&next.name = next_function(#name, libraries);
 	ROCTX_FUNCTIONS(FIND)
 	if (rtl_stream_register(&roctx_stream_info, &stream))
 		rtl_log(RTL_LEVEL_ERROR, "roctx", "no room for the stream %s", RTL_STREAM_ROCTX);

@@ -214,16 +214,10 @@ bool xptiCheckTraceEnabled(uint16_t number, uint16_t type)
 /* Whether events of this type need no object. */
 static inline bool may_lack_object(uint16_t type)
 {
-	switch (type) {
-	case RTL_FUNCTION_BEGIN:
-	case RTL_FUNCTION_END:
-	case RTL_FUNCTION_WITH_ARGS_BEGIN:
-	case RTL_FUNCTION_WITH_ARGS_END:
-	case RTL_DIAGNOSTICS:
-		return true;
-	default:
-		return type >= RTL_MEM_ALLOC_BEGIN && type <= RTL_OFFLOAD_ALLOC_ACCESSOR;
-	}
+	return type == RTL_FUNCTION_BEGIN || type == RTL_FUNCTION_END ||
+	       type == RTL_FUNCTION_WITH_ARGS_BEGIN || type == RTL_FUNCTION_WITH_ARGS_END ||
+	       type == RTL_DIAGNOSTICS ||
+	       (type >= RTL_MEM_ALLOC_BEGIN && type <= RTL_OFFLOAD_ALLOC_ACCESSOR);
 }
 
 /* A callback may throw. */

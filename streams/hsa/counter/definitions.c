@@ -241,8 +241,7 @@ struct counter_set *counter_set_load(const char *gfx, const struct counter_optio
 	struct counter_set *set = calloc(1, sizeof(*set));
 
 	if (!set) {
-		if (size)
-			snprintf(message, size, "out of memory");
+		snprintf(message, size, "out of memory");
 		return NULL;
 	}
 	options = options ? options : &none;

@@ -48,24 +48,14 @@ static bool push_input(struct machine *m, uint32_t number)
 
 static bool operate(struct machine *m, enum step_kind kind, double a, double b, double *out)
 {
-	switch (kind) {
-	case STEP_ADD:
-		*out = a + b;
-		return true;
-	case STEP_SUBTRACT:
-		*out = a - b;
-		return true;
-	case STEP_MULTIPLY:
-		*out = a * b;
-		return true;
-	default:
-		if (b == 0) {
-			m->divided_by_zero = true;
-			return false;
-		}
-		*out = a / b;
-		return true;
-	}
+	m->divided_by_zero = kind == STEP_DIVIDE && b == 0;
+	if (m->divided_by_zero)
+		return false;
+	*out = kind == STEP_ADD        ? a + b
+	       : kind == STEP_SUBTRACT ? a - b
+	       : kind == STEP_MULTIPLY ? a * b
+				       : a / b;
+	return true;
 }
 
 /* Vectors go together if they are of the same places, or one of them has one value. */
@@ -97,14 +87,11 @@ static bool binary(struct machine *m, enum step_kind kind)
 
 static double reduced(enum reduction reduction, double so_far, double value)
 {
-	switch (reduction) {
-	case REDUCE_MIN:
+	if (reduction == REDUCE_MIN)
 		return value < so_far ? value : so_far;
-	case REDUCE_MAX:
+	if (reduction == REDUCE_MAX)
 		return value > so_far ? value : so_far;
-	default:
-		return so_far + value;
-	}
+	return so_far + value;
 }
 
 /* Places that differ in these dimensions alone become one. It is written where the first was, or

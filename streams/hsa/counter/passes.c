@@ -80,17 +80,13 @@ static const char *lacks(const struct trial *trial, counter_registers *registers
 static void refuse(const struct trial *trial, const char *block, uint32_t there, char *message,
 		   size_t size)
 {
-	uint32_t needed = taken(trial, block);
-
-	if (!size)
-		return;
 	if (!there)
 		snprintf(message, size, "%s needs block %s, which cannot be counted here",
 			 metric_name(trial->added), block);
 	else
 		snprintf(message, size,
 			 "%s needs %u counters of block %s at the same time, which has %u",
-			 metric_name(trial->added), needed, block, there);
+			 metric_name(trial->added), taken(trial, block), block, there);
 }
 
 size_t passes_choose(struct metric *const *metrics, size_t count, counter_registers *registers,

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "../../common/reserve.h"
 #include "interceptor.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
@@ -101,11 +101,7 @@ int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, u
 	pool->bare = bare;
 	pool->slot_bytes = slot_bytes;
 	pool->capacity = power_of_two(capacity);
-	/* Only what is used becomes memory. */
-	pool->slots = mmap(NULL, (size_t)pool->capacity * slot_bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (pool->slots == MAP_FAILED)
-		pool->slots = NULL;
+	pool->slots = memory_reserve((size_t)pool->capacity * slot_bytes);
 	pool->free_ring = calloc(pool->capacity, sizeof(struct slot *));
 	pool->submit_ring = calloc(pool->capacity, sizeof(struct slot *));
 	if (!pool->slots || !pool->free_ring || !pool->submit_ring) {

@@ -87,13 +87,11 @@ static void set_memory(const struct agent *agent)
 		interceptor_set_number(agent->uid, "memory_bytes", bytes);
 }
 
-/* KFD nodes of agents: a processor with a GPU in it is both. */
-struct nodes {
+/* KFD nodes of agents: a processor with a GPU in it is both. The lock's. */
+static struct {
 	uint32_t cpus[AGENTS_MAX], gpus[AGENTS_MAX];
 	uint32_t cpu_count, gpu_count;
-};
-
-static struct nodes nodes; /* the lock's */
+} nodes;
 
 static hsa_status_t note_node(hsa_agent_t handle, void *data)
 {

@@ -4,7 +4,8 @@
 #include <rtl/publish.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "../../common/reserve.h"
 
 #define WORDS (sizeof(struct caller) / 8)
 _Static_assert(sizeof(struct caller) % 8 == 0, "whole words");
@@ -37,17 +38,12 @@ static __thread struct {
 int callers_init(uint32_t count)
 {
 	uint32_t size = 1024;
-	void *memory;
 
 	while (size < count)
 		size *= 2;
-	memory = mmap(NULL, size * sizeof(struct entry), PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory == MAP_FAILED)
-		return RTL_ENOMEM;
 	table.mask = size - 1;
-	table.entries = memory;
-	return 0;
+	table.entries = memory_reserve(size * sizeof(struct entry));
+	return table.entries ? 0 : RTL_ENOMEM;
 }
 
 static inline uint64_t take(void)

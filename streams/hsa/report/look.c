@@ -11,8 +11,8 @@
 #include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "agents.h"
 #include "interceptor.h"
@@ -65,19 +65,11 @@ static struct {
 
 struct notes notes;
 
-static void *reserve(uint64_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return memory == MAP_FAILED ? NULL : memory;
-}
-
 bool look_init(uint64_t records)
 {
 	look.awaited = calloc(AWAITED_MAX, sizeof(*look.awaited));
-	look.seen = reserve(records * sizeof(*look.seen));
-	notes.of = reserve(records * sizeof(*notes.of));
+	look.seen = memory_reserve(records * sizeof(*look.seen));
+	notes.of = memory_reserve(records * sizeof(*notes.of));
 	notes.count = look.seen_count = records;
 	return look.seen && look.awaited && notes.of;
 }

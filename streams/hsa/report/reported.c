@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rtl/events.h>
-#include <sys/mman.h>
 #include <time.h>
 
+#include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "../../hip/preload.h"
@@ -222,23 +222,16 @@ static void find_ends(const struct reported *work, struct copy *copy)
 	const uint16_t src = work->has_addresses ? node_of(work->src, &src_known) : 0;
 	const uint16_t dst = work->has_addresses ? node_of(work->dst, &dst_known) : 0;
 
-	switch (work->copy) {
-	case REPORTED_FILL:
+	if (work->copy == REPORTED_FILL) {
 		copy->dst_node = node;
 		copy->direction = RTL_HSA_COPY_NONE;
 		copy->function = RTL_HSA_COPY_FILL;
 		return;
-	case REPORTED_READ:
-		copy->src_node = src_known ? src : node;
-		break;
-	case REPORTED_WRITE:
-		copy->dst_node = dst_known ? dst : node;
-		break;
-	case REPORTED_INNER:
-		copy->src_node = src_known ? src : node;
-		copy->dst_node = dst_known ? dst : node;
-		break;
 	}
+	if (work->copy != REPORTED_WRITE)
+		copy->src_node = src_known ? src : node;
+	if (work->copy != REPORTED_READ)
+		copy->dst_node = dst_known ? dst : node;
 	copy->direction = copy_direction(copy);
 	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
 		copy->node = 0;
@@ -278,17 +271,12 @@ static void publish(const struct reported *work)
 	const struct work_scope *scope = work->in_scope ? &work->scope : NULL;
 	const struct work_times times = {work->begin_ns, work->end_ns};
 
-	switch (work->op) {
-	case REPORTED_DISPATCH:
+	if (work->op == REPORTED_DISPATCH)
 		publish_as_dispatch(work, &of, scope, times);
-		break;
-	case REPORTED_COPY:
+	else if (work->op == REPORTED_COPY)
 		publish_as_copy(work, scope, times);
-		break;
-	default:
+	else
 		publish_as_barrier(work, &of, scope, times);
-		break;
-	}
 	end_work(work);
 }
 
@@ -590,17 +578,13 @@ __attribute__((cold, noinline)) static void wake(void)
 
 int reported_start(void)
 {
-	void *memory =
-		mmap(NULL, interceptor.config.slots * sizeof(*queue.all), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	streams.known = hip_mode_has_calls();
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	queue.last = &queue.first;
-	queue.all = memory;
-	queue.stops = memory == MAP_FAILED;
+	queue.all = memory_reserve(interceptor.config.slots * sizeof(*queue.all));
+	queue.stops = !queue.all;
 	return queue.stops || own_thread_start(run, NULL) ? RTL_ENOMEM : 0;
 }
 

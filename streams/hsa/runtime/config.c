@@ -56,12 +56,8 @@ static bool read_mode(enum config_mode *mode)
 	*mode = CONFIG_STANDARD;
 	if (!name || !*name || !strcmp(name, "standard") || !strcmp(name, "default"))
 		return true;
-	if (!strcmp(name, "lite")) {
-		*mode = CONFIG_LITE;
-		return true;
-	}
-	if (!strcmp(name, "full")) {
-		*mode = CONFIG_FULL;
+	if (!strcmp(name, "lite") || !strcmp(name, "full")) {
+		*mode = *name == 'l' ? CONFIG_LITE : CONFIG_FULL;
 		return true;
 	}
 	if (strcmp(name, "hip") != 0) {

@@ -13,8 +13,8 @@
  */
 #include <rtl/events.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "aql.h"
 #include "counter.h"
@@ -320,13 +320,8 @@ make_other_ready(struct queue *queue, union aql_packet *packet, enum aql_kind ki
 
 static void *batch_buffer(struct queue *queue)
 {
-	if (!queue->batch) {
-		queue->batch = mmap(NULL, (size_t)queue->packets * sizeof(union aql_packet),
-				    PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (queue->batch == MAP_FAILED)
-			queue->batch = NULL;
-	}
+	if (!queue->batch)
+		queue->batch = memory_reserve((size_t)queue->packets * sizeof(union aql_packet));
 	return queue->batch;
 }
 

@@ -5,9 +5,9 @@
 #include <rtl/rtl.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <time.h>
 
+#include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "interceptor.h"
@@ -178,9 +178,8 @@ struct submitter_note *submitters_add(const hsa_queue_t *queue)
 
 	if (!noting)
 		return NULL;
-	notes = mmap(NULL, notes_size(queue->size), PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (notes == MAP_FAILED)
+	notes = memory_reserve(notes_size(queue->size));
+	if (!notes)
 		return NULL;
 	pthread_mutex_lock(&table_lock);
 	good = put(queue, notes);
