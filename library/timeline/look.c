@@ -42,11 +42,6 @@ static size_t read_begin(const char *path, enum timeline_format format, char *be
 	return size;
 }
 
-static bool begins_with(const char *text, size_t length, const char *with, size_t with_length)
-{
-	return length >= with_length && memcmp(text, with, with_length) == 0;
-}
-
 /* Whether it is a timeline, and which session's. */
 static bool is_timeline(const char *path, enum timeline_format format, const char *session,
 			bool *same)
@@ -55,10 +50,10 @@ static bool is_timeline(const char *path, enum timeline_format format, const cha
 	const size_t length = read_begin(path, format, begin, sizeof(begin));
 	size_t n = timeline_mark(format, NULL, mark);
 
-	if (!begins_with(begin, length, mark, n))
+	if (length < n || memcmp(begin, mark, n) != 0)
 		return false;
 	n = timeline_mark(format, session && *session ? session : "?", mark);
-	*same = session && *session && begins_with(begin, length, mark, n);
+	*same = session && *session && length >= n && memcmp(begin, mark, n) == 0;
 	return true;
 }
 

@@ -94,7 +94,7 @@ static size_t take_header(char *from, size_t size, size_t count, void *user)
 
 /* ---- results ---- */
 
-__attribute__((format(printf, 2, 3))) static void say(struct http *http, const char *format, ...)
+void http_say(struct http *http, const char *format, ...)
 {
 	va_list args;
 	size_t used;
@@ -146,24 +146,24 @@ static enum http_result judge(struct http *http, long status, bool inserts)
 	if (status == 200 && !http->code)
 		return HTTP_DONE;
 	if (is_about_user(http->code, status))
-		say(http,
-		    "the server refuses the user '%s' or its password: give others with user= "
-		    "and password=",
-		    http->server.user);
+		http_say(http,
+			 "the server refuses the user '%s' or its password: give others with user= "
+			 "and password=",
+			 http->server.user);
 	else if (http->code == CH_UNKNOWN_DATABASE)
-		say(http,
-		    "there is no database '%s': make it (CREATE DATABASE), or give another "
-		    "one with database=",
-		    http->server.database);
+		http_say(http,
+			 "there is no database '%s': make it (CREATE DATABASE), or give another "
+			 "one with database=",
+			 http->server.database);
 	else if (http->code == CH_READONLY || http->code == CH_DATABASE_ACCESS_DENIED ||
 		 http->code == CH_ACCESS_DENIED)
-		say(http, "the user '%s' may not write to the database '%s': %s", http->server.user,
-		    http->server.database, words(http));
+		http_say(http, "the user '%s' may not write to the database '%s': %s",
+			 http->server.user, http->server.database, words(http));
 	else if (http->code)
-		say(http, "error %ld: %s", http->code, words(http));
+		http_say(http, "error %ld: %s", http->code, words(http));
 	else
-		say(http, "this is no ClickHouse, or its HTTP port is another one (HTTP %ld)",
-		    status);
+		http_say(http, "this is no ClickHouse, or its HTTP port is another one (HTTP %ld)",
+			 status);
 	if (is_busy(http->code) || (!http->code && status >= 500))
 		return inserts ? HTTP_DOUBT : HTTP_BUSY;
 	return HTTP_REFUSED;
@@ -174,7 +174,7 @@ static enum http_result fail(struct http *http, CURLcode code)
 	const char *text = *http->error ? http->error : curl_easy_strerror(code);
 
 	if (http->out_of_memory) {
-		say(http, "out of memory");
+		http_say(http, "out of memory");
 		return HTTP_REFUSED;
 	}
 	switch (code) {
@@ -183,16 +183,16 @@ static enum http_result fail(struct http *http, CURLcode code)
 	case CURLE_SSL_CERTPROBLEM:
 	case CURLE_URL_MALFORMAT:
 	case CURLE_UNSUPPORTED_PROTOCOL:
-		say(http, "%s; give the certificate's authority with ca=", text);
+		http_say(http, "%s; give the certificate's authority with ca=", text);
 		return HTTP_REFUSED;
 	case CURLE_SSL_CONNECT_ERROR:
-		say(http, "no TLS there (%s)", text);
+		http_say(http, "no TLS there (%s)", text);
 		return HTTP_AWAY;
 	case CURLE_OPERATION_TIMEDOUT:
-		say(http, "it does not answer");
+		http_say(http, "it does not answer");
 		return http->asked ? HTTP_DOUBT : HTTP_AWAY;
 	default:
-		say(http, "%s", text);
+		http_say(http, "%s", text);
 		return http->asked ? HTTP_DOUBT : HTTP_AWAY;
 	}
 }
@@ -245,7 +245,7 @@ enum http_result http_ask(struct http *http, const char *statement)
 	char *url;
 
 	if (asprintf(&url, "%s?%s", http->url, http->parameters) < 0) {
-		say(http, "out of memory");
+		http_say(http, "out of memory");
 		return HTTP_REFUSED;
 	}
 	result = run(http, url, statement, strlen(statement), false);
@@ -263,7 +263,7 @@ enum http_result http_insert(struct http *http, const char *statement, const cha
 			      query_id, query) >= 0)
 		result = run(http, url, data, size, true);
 	else
-		say(http, "out of memory");
+		http_say(http, "out of memory");
 	free(url);
 	curl_free(query);
 	return result;

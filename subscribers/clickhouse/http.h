@@ -57,6 +57,8 @@ static inline const char *http_answer(const struct http *http)
 	return http->answer_size ? http->answer : "";
 }
 
+/** Makes a message, after the server's address. */
+__attribute__((format(printf, 2, 3))) void http_say(struct http *http, const char *format, ...);
 /** A statement whose answer is wanted: http_answer. */
 enum http_result http_ask(struct http *http, const char *statement);
 /** INSERT, with that data, under that query_id. */

@@ -110,18 +110,6 @@ static int commit(struct sub *sub)
 
 /* ---- life ---- */
 
-static void free_settings(struct sub *sub)
-{
-	free(sub->server);
-	free(sub->ca);
-	free(sub->database);
-	free(sub->user);
-	if (sub->password)
-		explicit_bzero(sub->password, strlen(sub->password));
-	free(sub->password);
-	free(sub->run_pattern);
-}
-
 static void plugin_destroy(void *instance)
 {
 	struct sub *sub = instance;
@@ -134,7 +122,14 @@ static void plugin_destroy(void *instance)
 	}
 	lookup_fini(sub);
 	names_fini(&sub->names);
-	free_settings(sub);
+	free(sub->server);
+	free(sub->ca);
+	free(sub->database);
+	free(sub->user);
+	if (sub->password)
+		explicit_bzero(sub->password, strlen(sub->password));
+	free(sub->password);
+	free(sub->run_pattern);
 	free(sub->run);
 	free(sub);
 }

@@ -289,9 +289,7 @@ static enum http_result choose_settings(struct store *store)
 		return result;
 	if (strlen(answer) != 4 || !strchr("01", answer[0]) || answer[1] != '\t' ||
 	    !strchr("01", answer[2]) || answer[3] != '\n') {
-		snprintf(store->http.message, sizeof(store->http.message),
-			 "%s: this is no ClickHouse, or its HTTP port is another one",
-			 store->http.url);
+		http_say(&store->http, "this is no ClickHouse, or its HTTP port is another one");
 		return HTTP_REFUSED;
 	}
 	if (asprintf(&parameters, "%s%s%s", store->http.parameters,
@@ -318,11 +316,11 @@ static enum http_result check_schema(struct store *store)
 			STORE_SCHEMA, host_clock_ns(CLOCK_REALTIME));
 	if (schema == STORE_SCHEMA)
 		return HTTP_DONE;
-	snprintf(
-		store->http.message, sizeof(store->http.message),
-		"%s: the tables in the database '%s' are of schema %lu, and this rtl writes schema "
-		"%u: give another database with database=",
-		store->http.url, store->http.server.database, schema, STORE_SCHEMA);
+	http_say(
+		&store->http,
+		"the tables in the database '%s' are of schema %lu, and this rtl writes schema %u: "
+		"give another database with database=",
+		store->http.server.database, schema, STORE_SCHEMA);
 	return HTTP_REFUSED;
 }
 
@@ -361,9 +359,7 @@ enum http_result store_is_quiet(struct store *store, const char *query_id)
 				   query_id);
 		if (result != HTTP_DONE || *http_answer(&store->http) == '0')
 			continue;
-		snprintf(store->http.message, sizeof(store->http.message),
-			 "%s: the server is still at an INSERT whose answer was lost",
-			 store->http.url);
+		http_say(&store->http, "the server is still at an INSERT whose answer was lost");
 		result = HTTP_BUSY;
 	}
 	return result;
@@ -387,9 +383,7 @@ static enum http_result find_out(struct store *store, const struct block *block,
 		block->ring, block->position);
 	result = store_send(store);
 	if (result == HTTP_DONE && !isdigit((unsigned char)*http_answer(&store->http))) {
-		snprintf(store->http.message, sizeof(store->http.message),
-			 "%s: the server does not say whether an INSERT is stored",
-			 store->http.url);
+		http_say(&store->http, "the server does not say whether an INSERT is stored");
 		return HTTP_BUSY; /* to be asked again */
 	}
 	*there = result == HTTP_DONE && *http_answer(&store->http) != '0';

@@ -303,16 +303,13 @@ static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
 	}
 	if (!find_table(sub, store))
 		(void)(make_table(sub, store) && make_view(sub, store));
-	if (sub->writer.failed || !open_groups(sub, store) ||
-	    !rows_init(&store->rows, &sub->writer, "INSERT OR FAIL", store->table,
-		       store->plan.columns)) {
-		store->next = sub->stores; /* its rows may be the writer's already */
-		sub->stores = store;
-		return NULL;
-	}
-	store->next = sub->stores;
+	store->next = sub->stores; /* also after a failure: its rows may be the writer's already */
 	sub->stores = store;
-	return store;
+	return !sub->writer.failed && open_groups(sub, store) &&
+			       rows_init(&store->rows, &sub->writer, "INSERT OR FAIL", store->table,
+					 store->plan.columns)
+		       ? store
+		       : NULL;
 }
 
 bool store_view(struct sub *sub, const struct rtl_stream_info *stream,

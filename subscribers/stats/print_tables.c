@@ -24,6 +24,11 @@ static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 	summary_set(cell, "%s", summary_duration(text, ns));
 }
 
+static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
+{
+	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
 /* ---- idle time ---- */
 
 #define NOT_SUBMITTED "no work submitted"
@@ -160,7 +165,7 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 
 		if (ns < span / GAP_PART)
 			continue;
-		summary_set(row->cells[0], "%.1f%%", 100.0 * (double)ns / (double)span);
+		set_share(row->cells[0], ns, span);
 		set_ns(row->cells[1], ns);
 		set_ns(row->cells[2], gap->is->begin - begin_ns);
 		summary_set(row->cells[3], "%" PRIu32, gap->device->number);
@@ -199,8 +204,7 @@ static void print_idle(FILE *file, const struct summary_device *device, unsigned
 		for (size_t i = 0; i < shown; i++) {
 			struct summary_row *row = &rows[i + 1];
 
-			summary_set(row->cells[SHARE], "%.1f%%",
-				    100.0 * (double)list[i].total_ns / (double)time->idle_ns);
+			set_share(row->cells[SHARE], list[i].total_ns, time->idle_ns);
 			set_ns(row->cells[IDLE], list[i].total_ns);
 			summary_set(row->cells[PIECES], "%" PRIu64, list[i].count);
 			set_ns(row->cells[LONGEST], list[i].longest_ns);
@@ -226,11 +230,6 @@ void summary_print_idle(FILE *file, const struct summary *summary, unsigned colu
 /* ---- steps ---- */
 
 enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
-
-static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
-{
-	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
-}
 
 void summary_print_steps(FILE *file, const struct summary *summary,
 			 const struct summary_section *ranges, unsigned columns,
@@ -283,15 +282,6 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 
 /* ---- processes ---- */
 
-static bool has_deed(const struct summary_process *list, size_t count, enum summary_deed deed)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].deeds[deed].count)
-			return true;
-	}
-	return false;
-}
-
 static void fill(struct summary_row *row, const struct summary_process *process, bool has_ranks,
 		 bool by_rank, enum summary_deed calls)
 {
@@ -319,16 +309,18 @@ static void fill(struct summary_row *row, const struct summary_process *process,
 static void print_processes(FILE *file, const struct summary_process *list, size_t count,
 			    bool by_rank, unsigned columns, unsigned top)
 {
-	const enum summary_deed calls =
-		has_deed(list, count, SUMMARY_HIP_CALLS) ? SUMMARY_HIP_CALLS : SUMMARY_OTHER_CALLS;
+	enum summary_deed calls = SUMMARY_OTHER_CALLS;
 	const size_t shown = top && top < count ? top : count;
 	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
 	bool has_ranks = false;
 
 	if (!rows)
 		return;
-	for (size_t i = 0; i < shown; i++)
-		has_ranks |= list[i].rank >= 0;
+	for (size_t i = 0; i < count; i++) {
+		has_ranks |= i < shown && list[i].rank >= 0;
+		if (list[i].deeds[SUMMARY_HIP_CALLS].count)
+			calls = SUMMARY_HIP_CALLS;
+	}
 	for (size_t i = 0; i < shown; i++)
 		fill(&rows[i + 1], &list[i], has_ranks, by_rank, calls);
 	rows[0] = (struct summary_row){
