@@ -46,8 +46,11 @@ static int show(struct status *status)
 		status->meant = !status->pid || (unsigned)folder->is.pid == status->pid;
 		folder_visit_spools(folder->path, look_for_pid, status);
 		if (status->meant && folder->is.in_use) {
-			error = info_write(&view.json, folder->path, &folder->is);
 			shown = true;
+			/* it may be gone by now */
+			if (info_write(&view.json, folder->path, &folder->is) &&
+			    !access(folder->path, F_OK))
+				error = CLI_FAILED;
 		}
 	}
 	json_end(&view.json);
