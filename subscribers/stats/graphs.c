@@ -163,7 +163,8 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	struct summary_group *row;
 	bool good = true;
 
-	qsort(launch->works, launch->count, sizeof(*launch->works), compare_works);
+	if (launch->count) /* else there is no room for any */
+		qsort(launch->works, launch->count, sizeof(*launch->works), compare_works);
 	for (struct graph_work *w = launch->works; w < launch->works + launch->count; w++) {
 		kernels += hash_number((uintptr_t)w->what);
 		begin = w->begin < begin ? w->begin : begin;

@@ -450,7 +450,7 @@ class Status(Case):
                     stream, = (s for s in process["streams"] if s["stream"] == "rtl.hsa")
                     self.assertEqual(stream["losses"], [{"cause": "under way when the process ended", "count": 7}])
                 text = self.rtl("status", str(pid)).stdout
-                self.assertRegex(text, rf"  thread {pid}: \d+ ms in range layer 3\n")
+                self.assertRegex(text, rf"  thread {pid}: [\d.]+ m?s in range layer 3\n")
                 self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
