@@ -252,6 +252,11 @@ int64_t database_operations(struct database *database)
 	return ask_number(database, "SELECT count(*) FROM rocpd_op");
 }
 
+int64_t database_has_operations(struct database *database)
+{
+	return ask_number(database, "SELECT EXISTS(SELECT 1 FROM rocpd_op)");
+}
+
 int64_t database_lost(struct database *database)
 {
 	return ask_number(database, "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger "

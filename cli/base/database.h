@@ -44,6 +44,9 @@ int database_refuse_unfinished(struct database *database, bool taken);
 
 /** GPU operations in it; -1 after a line. */
 int64_t database_operations(struct database *database);
+
+/** Whether there are any; -1 after a line. */
+int64_t database_has_operations(struct database *database);
 /** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
 int64_t database_lost(struct database *database);
 

@@ -17,17 +17,15 @@ void ending_init(struct ending *ending, const struct launch *launch,
 		 const struct run_ledger *ledger, struct database *database)
 {
 	static const struct run_ledger nothing;
-	const int64_t operations = database ? database_operations(database) : 0;
 
 	*ending = (struct ending){.launch = launch, .ledger = ledger ? ledger : &nothing};
 	if (!ledger)
 		return;
 	ending->has_trace = true;
 	ending->of_subscribers = !database;
-	ending->operations = !database        ? ledger->gpu_delivered
-			     : operations > 0 ? (uint64_t)operations
-					      : 0;
-	ending->something = operations > 0 || ledger->delivered > 0;
+	ending->operations =
+		database ? database_has_operations(database) > 0 : ledger->gpu_delivered > 0;
+	ending->something = (database && ending->operations) || ledger->delivered > 0;
 	ending->not_selected =
 		ending->something || ledger->gpu_left_out ? ledger->gpu_left_out : ledger->left_out;
 }

@@ -19,7 +19,7 @@ struct ending {
 	bool of_subscribers; /* known is only what these wanted, not all that was published */
 	/* From the trace; 0 without one. */
 	bool something;        /* events of any stream */
-	uint64_t operations;   /* of GPUs, recorded */
+	bool operations;       /* of GPUs: some were recorded */
 	uint64_t not_selected; /* events of dispatches and copies, left out by the selection */
 };
 

@@ -312,14 +312,18 @@ static bool is_free(const struct reader_ring *r)
 static void empty_ring(const struct reader_ring *r)
 {
 	const uint64_t bytes = r->usable < r->capacity ? r->usable : r->capacity;
+	const size_t size = bytes & ~(uint64_t)4095;
 	uint32_t state = RING_FREE;
 
 	/* acquire and release: as a thread that takes it and leaves it */
 	if (!__atomic_compare_exchange_n(&r->ring->state, &state, RING_TAKEN, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
-	if (!madvise(ring_data(r->ring), bytes & ~(uint64_t)4095, MADV_REMOVE))
+	/* until Linux 6.2 the pages must be writable for that */
+	mprotect(ring_data(r->ring), size, PROT_READ | PROT_WRITE);
+	if (!madvise(ring_data(r->ring), size, MADV_REMOVE))
 		__atomic_store_n(&r->ring->ready, 0, __ATOMIC_RELAXED);
+	mprotect(ring_data(r->ring), size, PROT_READ);
 	__atomic_store_n(&r->ring->state, RING_FREE, __ATOMIC_RELEASE);
 }
 
