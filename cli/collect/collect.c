@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "cli.h"
 #include "database.h"
@@ -18,8 +17,6 @@
  * rings that fill end it. */
 #define SLEEP_MS     100
 #define MESSAGE_SIZE 8192
-/* Of the thread that drains, while the command runs: a tenth of a core where the program keeps all busy. */
-#define NICE 10
 
 /* What the interceptors for ROCm publish; without them processes tell it themselves. */
 static const struct rtl_stream_info *const *find_streams(size_t *count)
@@ -128,8 +125,6 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	if (error)
 		return refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
-	/* to copy a piece of a ring takes half of what its pages took the program */
-	collect->yielded = options.kind == RTL_RECORD;
 	session_set(&launch->session,
 		    options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
 		    collect->folder);
@@ -166,12 +161,6 @@ void collect_poll(void *user)
 {
 	struct collect *collect = user;
 
-	if (!collect->yielded) {
-		collect->yielded = true;
-		collect->nice = getpriority(PRIO_PROCESS, 0);
-		if (collect->nice < NICE)
-			setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
-	}
 	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
 }
 
@@ -205,8 +194,6 @@ void collect_finish(struct collect *collect)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 
-	if (collect->yielded) /* where it may */
-		setpriority(PRIO_PROCESS, 0, collect->nice);
 	progress_init(&collect->progress, "writing what is left", collect->quiet);
 	/* takes those in that have come since the last look */
 	collect->met = rtl_collector_poll(collect->collector, 0);

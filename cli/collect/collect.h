@@ -25,8 +25,6 @@ struct collect {
 	pid_t snapshots[SNAPSHOTS_AT_ONCE]; /* processes that make one; 0: none */
 	struct rtl_collector *collector;
 	const char *folder; /* of the collector */
-	int nice;           /* priority of the thread that drains, before it gave that up */
-	bool yielded;       /* it has: the program goes before it where no core is idle */
 	struct progress progress;
 	const struct selection
 		*selection; /* the periods; NULL: all is recorded; set before it starts */

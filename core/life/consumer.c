@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,9 +25,6 @@
 #define NAP_MS 20u
 /* Passes over what is published when publishing has been stopped. */
 #define LAST_PASSES 1000
-/* The program goes before it where no core is idle. It takes locks that the program wants: so it is not the
- * lowest. */
-#define NICE 10
 
 static struct {
 	pthread_t thread;
@@ -159,7 +155,6 @@ static void *conclude(void *unused)
 static void *consume(void *unused)
 {
 	bus_own_thread = true;
-	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
 	while (!is_over())
 		make_turn();
 	if (!termination_requested())
