@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "folder.h"
 #include "guard.h"
@@ -301,6 +302,10 @@ static bool append(struct sealed *to, struct ring_open *open)
 
 	if (!ring_open_is_sound(&copy, to->source->stream_count) || !find_room(to, step, &filler))
 		return false;
+	/* the pages of events are mapped to be read */
+	mprotect(ring_data(to->ring),
+		 to->r->usable < to->r->capacity ? to->r->usable : to->r->capacity,
+		 PROT_READ | PROT_WRITE);
 	head = to->ring->head;
 	place = (void *)(ring_data(to->ring) + head % to->r->capacity);
 	if (filler) {
