@@ -300,12 +300,14 @@ static bool append(struct sealed *to, struct ring_open *open)
 	struct rtl_record *place;
 	uint64_t filler, head;
 
-	if (!ring_open_is_sound(&copy, to->source->stream_count) || !find_room(to, step, &filler))
+	if (!ring_open_is_sound(&copy, to->source->stream_count))
 		return false;
 	/* the pages of events are mapped to be read */
 	mprotect(ring_data(to->ring),
 		 to->r->usable < to->r->capacity ? to->r->usable : to->r->capacity,
 		 PROT_READ | PROT_WRITE);
+	if (!find_room(to, step, &filler))
+		return false;
 	head = to->ring->head;
 	place = (void *)(ring_data(to->ring) + head % to->r->capacity);
 	if (filler) {

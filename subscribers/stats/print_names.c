@@ -33,13 +33,16 @@ unsigned summary_line_width(FILE *file, unsigned asked)
 }
 
 struct named {
-	const char *name;
+	const char *name, *given;
 	size_t at;
 };
 
 static int compare_named(const void *a, const void *b)
 {
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+	const struct named *x = a, *y = b;
+	const int order = strcmp(x->name, y->name);
+
+	return order ? order : strcmp(x->given, y->given);
 }
 
 static size_t shared_bytes(const char *a, const char *b)
@@ -51,23 +54,34 @@ static size_t shared_bytes(const char *a, const char *b)
 	return n;
 }
 
-/* How many bytes at its begin each name shares with that which is most like it. 0, or RTL_ENOMEM. */
-static int names_shared(const struct summary_row *rows, size_t count, size_t *shared)
+/* How many bytes at its begin each name shares with that which is most like it, of those that were given another
+ * one. 0, or RTL_ENOMEM. */
+static int names_shared(const struct summary_row *rows, const struct summary_row *given,
+			size_t count, size_t *shared)
 {
 	struct named *sorted = calloc(count + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return RTL_ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = (struct named){rows[i].name ? rows[i].name : "", i};
-	/* Which is most like a name stands beside it. */
+		sorted[i] = (struct named){rows[i].name ? rows[i].name : "",
+					   given[i].name ? given[i].name : "", i};
+	/* Which is most like a name stands beside it, or beside its equals. */
 	qsort(sorted, count, sizeof(*sorted), compare_named);
 	for (size_t i = 1; i < count; i++) {
-		const size_t n = shared_bytes(sorted[i - 1].name, sorted[i].name);
+		const struct named *a = &sorted[i - 1], *b = &sorted[i];
+		const bool same = !strcmp(a->given, b->given);
+		const size_t n = same ? shared[a->at] : shared_bytes(a->name, b->name);
 
-		if (n > shared[sorted[i - 1].at])
-			shared[sorted[i - 1].at] = n;
-		shared[sorted[i].at] = n;
+		if (n > shared[a->at])
+			shared[a->at] = n;
+		shared[b->at] = n;
+	}
+	for (size_t i = count; i-- > 1;) {
+		const struct named *a = &sorted[i - 1], *b = &sorted[i];
+
+		if (!strcmp(a->given, b->given) && shared[b->at] > shared[a->at])
+			shared[a->at] = shared[b->at];
 	}
 	free(sorted);
 	return 0;
@@ -242,7 +256,7 @@ static int shorten(struct summary_row *rows, const struct summary_row *given, si
 			own[i] = without_types(given[i].name);
 		rows[i].name = own[i] ? own[i] : given[i].name;
 	}
-	error = shared ? names_shared(rows, count, shared) : RTL_ENOMEM;
+	error = shared ? names_shared(rows, given, count, shared) : RTL_ENOMEM;
 	for (size_t i = 1; !error && i < count; i++)
 		if (own[i] && shared[i] == strlen(own[i]))
 			rows[i].name = given[i].name;
@@ -263,7 +277,7 @@ void summary_print_table(FILE *file, const struct summary_row *given, size_t cou
 	if (!shared || !rows || !own)
 		goto out;
 	memcpy(rows, given, count * sizeof(*rows));
-	if (shorten(rows, given, count, width, own) || names_shared(rows, count, shared))
+	if (shorten(rows, given, count, width, own) || names_shared(rows, given, count, shared))
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		print_row(file, &rows[i], widths, table);
