@@ -89,7 +89,7 @@ def main():
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
         problems.append(f"variants, launches, kernels: {seen}")
     text = subprocess.run([os.environ["RTL"], "summary", sys.argv[1]], capture_output=True, check=True, text=True,
-                          env={**os.environ, "COLUMNS": "80"}).stdout
+                          env={**os.environ, "COLUMNS": "60"}).stdout
     if "\nNodes of graph 3, 2 nodes, variant 2 (process " not in text or "  void graph_mul" in text:
         problems.append(f"the variant is not in the text, or short names have a result: {text}")
     for problem in problems:
