@@ -23,6 +23,10 @@
 #define WITNESS_TRIES    20
 #define WITNESS_PAUSE_NS 1000000
 
+#define GRACE_S   5 /* between SIGTERM and SIGKILL to a command whose time is over */
+#define TIMED_OUT 124
+#define NS_PER_S  INT64_C(1000000000)
+
 struct witness {
 	pid_t pid;
 	int status_fd;    /* its /proc/PID/status */
@@ -239,6 +243,62 @@ static void fill_handled(sigset_t *set)
 		sigdelset(set, left[i]);
 }
 
+/* ---- the time that the command has */
+
+static struct {
+	void (*expired)(void *user, pid_t pid, int number);
+	void *user;
+	pid_t pid; /* the command; 0: it has ended */
+	unsigned seconds;
+	int64_t end_ns; /* 0: no end */
+	bool over;
+} limit;
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int number), void *user)
+{
+	limit.seconds = seconds;
+	limit.expired = expired;
+	limit.user = user;
+}
+
+bool child_timed_out(void)
+{
+	return limit.over;
+}
+
+static void expire(void)
+{
+	const int number = limit.over ? SIGKILL : SIGTERM;
+
+	limit.end_ns = limit.over ? 0 : now_ns() + GRACE_S * NS_PER_S;
+	limit.over = true;
+	limit.expired(limit.user, limit.pid, number);
+	if (limit.pid)
+		kill(limit.pid, number);
+}
+
+/* As sigwaitinfo, as long as the command has time. */
+static int next_signal(const sigset_t *handled, siginfo_t *info)
+{
+	const int64_t left_ns = limit.end_ns ? limit.end_ns - now_ns() : 0;
+
+	if (!limit.end_ns)
+		return sigwaitinfo(handled, info);
+	if (left_ns > 0)
+		return sigtimedwait(handled, info,
+				    &(struct timespec){left_ns / NS_PER_S, left_ns % NS_PER_S});
+	expire();
+	return -1;
+}
+
 static void pass_on(pid_t pid, const siginfo_t *info)
 {
 	if (info->si_code == SI_QUEUE)
@@ -287,9 +347,12 @@ static void wait_for_end(pid_t pid, struct witness *witness, const struct child_
 {
 	siginfo_t info;
 
+	limit.pid = pid;
+	limit.end_ns = limit.seconds ? now_ns() + limit.seconds * NS_PER_S : 0;
 	while (waitpid(pid, status, WNOHANG) != pid)
-		if (sigwaitinfo(handled, &info) > 0)
+		if (next_signal(handled, &info) > 0)
 			take_signal(pid, witness, work, &info);
+	limit.pid = 0;
 }
 
 /* ---- work ---- */
@@ -360,7 +423,7 @@ static void wait_for_children(struct watch *watch)
 			;
 		if (ended < 0)
 			return;
-		number = sigwaitinfo(watch->handled, NULL);
+		number = next_signal(watch->handled, NULL);
 		if (number == SIGTSTP)
 			stop_self();
 	}
@@ -442,6 +505,8 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 
 _Noreturn void child_end_like(int status)
 {
+	if (limit.over)
+		exit(TIMED_OUT);
 	if (WIFEXITED(status))
 		exit(WEXITSTATUS(status));
 	fflush(NULL);

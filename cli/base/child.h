@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /** A variable of the command. */
 struct session_variable {
@@ -66,8 +67,17 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	      const struct child_work *work, int *status);
 
 /**
+ * Before child_run: the command has so many seconds. Then `expired` is called, on the thread that takes care of
+ * signals, and the command gets SIGTERM; some time later the same with SIGKILL. pid 0: it has ended, and its children
+ * are waited for.
+ */
+void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int number), void *user);
+/** Whether that time was over before the command had ended. */
+bool child_timed_out(void);
+
+/**
  * Ends this process as the command ended: with its exit status, or by the same signal (without
- * a core of our own).
+ * a core of our own). If its time was over, with status 124, as timeout(1).
  */
 _Noreturn void child_end_like(int status);
 

@@ -76,6 +76,9 @@ int launch_refuse(const char *command, int error)
 	return missing ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
 }
 
+/* Of 10 ms, at most, for `rtl status`. */
+#define STATUS_NAPS 1000
+
 /* Takes leave of those that have ended; `all`: serves and awaits the others, too. */
 static void end_snapshots(struct collect *collect, bool all)
 {
@@ -92,21 +95,25 @@ static void end_snapshots(struct collect *collect, bool all)
 	}
 }
 
-/* Another rtl makes it: it asks us, as one that a user starts. */
-static int spawn_snapshot(const char *folder, pid_t *pid)
+/* Another rtl, as one that a user starts. What it prints goes to standard error. */
+static int spawn_rtl(const char *verb, const char *operand, pid_t *pid)
 {
-	char name[] = "rtl", verb[] = "snapshot";
-	char *argv[] = {name, verb, (char *)(uintptr_t)folder, NULL};
+	char name[] = "rtl",
+	     *argv[] = {name, (char *)(uintptr_t)verb, (char *)(uintptr_t)operand, NULL};
+	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none;
 	int error;
 
 	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	error = posix_spawn(pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+	error = posix_spawn(pid, "/proc/self/exe", &actions, &attributes, argv, environ);
 	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
 	return error;
 }
 
@@ -120,30 +127,89 @@ static void start_snapshot(void *user)
 	end_snapshots(collect, false);
 	while (i < SNAPSHOTS_AT_ONCE && collect->snapshots[i])
 		i++;
-	error = i < SNAPSHOTS_AT_ONCE ? spawn_snapshot(collect->folder, &collect->snapshots[i])
-				      : EAGAIN;
+	error = i < SNAPSHOTS_AT_ONCE
+			? spawn_rtl("snapshot", collect->folder, &collect->snapshots[i])
+			: EAGAIN;
 	if (error)
 		cli_error("no snapshot: %s", strerror(error));
 }
 
-/* How the command ended is a property of its trace. */
-static void set_ended(int status)
-{
-	const char *signal = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
-	char text[64];
+/* ---- the end ---- */
 
-	if (WIFSIGNALED(status))
-		snprintf(text, sizeof(text), "by signal %d (SIG%s)", WTERMSIG(status),
-			 signal ? signal : "?");
-	else
-		snprintf(text, sizeof(text), "with status %d", WEXITSTATUS(status));
-	setenv("RTL_ENDED", text, 1);
+struct end {
+	pid_t command;
+	int number;
+};
+
+/* Where it is of our session: else the number may be that of another process, outside of a container. */
+static void end_process(void *user, const char *path, const struct rtl_folder *is)
+{
+	const struct end *end = user;
+
+	if (is->in_use && is->pid != getpid() && is->pid != end->command &&
+	    getsid(is->pid) == getsid(0))
+		kill(is->pid, end->number);
 }
 
+/* What it does is said by another rtl, which gets some time for that: this one drains meanwhile. All that is traced
+ * gets the signal, for what a shell has started does not end with it. */
+static void expired(void *user, pid_t pid, int number)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	const struct launch *launch = user;
+	const char *folder = launch->collect.folder;
+	char text[24];
+	pid_t status;
+
+	cli_error(number == SIGKILL ? "it still runs: SIGKILL"
+				    : "the command has not ended after %u s (--timeout): SIGTERM. "
+				      "What it is doing:",
+		  launch->timeout_s);
+	snprintf(text, sizeof(text), "%d", folder ? getpid() : pid);
+	if (number == SIGTERM && !spawn_rtl("status", text, &status)) {
+		for (int i = 0; i < STATUS_NAPS && !waitpid(status, NULL, WNOHANG); i++)
+			nanosleep(&nap, NULL);
+	}
+	if (folder)
+		folder_visit_spools(folder, end_process, &(struct end){pid, number});
+}
+
+void launch_limit(struct launch *launch)
+{
+	child_limit(launch->timeout_s, expired, launch);
+}
+
+char *launch_ended(const struct launch *launch, int status)
+{
+	const char *signal = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+	char *over = child_timed_out() ? cli_format(": --timeout %u", launch->timeout_s) : NULL;
+	char *text = WIFSIGNALED(status)
+			     ? cli_format("by signal %d (SIG%s)%s", WTERMSIG(status),
+					  signal ? signal : "?", cli_text(over))
+			     : cli_format("with status %d%s", WEXITSTATUS(status), cli_text(over));
+
+	free(over);
+	return text;
+}
+
+void launch_report_ended(const struct launch *launch, int status)
+{
+	char *ended = launch_ended(launch, status);
+
+	if (status || child_timed_out())
+		cli_error("the command ended %s", ended);
+	free(ended);
+}
+
+/* How the command ended is a property of its trace. */
 static void finish(void *user, int status)
 {
+	char *ended = launch_ended(
+		(struct launch *)((char *)user - offsetof(struct launch, collect)), status);
+
 	end_snapshots(user, true);
-	set_ended(status);
+	setenv("RTL_ENDED", ended, 1);
+	free(ended);
 	collect_finish(user);
 }
 
@@ -168,6 +234,7 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 	int error;
 
 	launch->collected = true;
+	launch_limit(launch);
 	if (job.waits_for_all)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job.hold_on = hold_on;

@@ -22,6 +22,7 @@ struct launch {
 	char **command;
 	const char *spool;
 	bool paused, quiet, wait_children;
+	unsigned timeout_s;
 	bool collected; /* the command ran beside a collector of ours */
 };
 
@@ -41,6 +42,8 @@ struct launch {
 		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
 		CLI_FLAG(0, "wait-children", LAUNCH_INTO(wait_children),                           \
 			 "also wait until all processes that the command started end"),            \
+		CLI_NUMBER(0, "timeout", "SECONDS", LAUNCH_INTO(timeout_s), "a number of seconds", \
+			   "end the command after so long, and print what it was doing"),          \
 		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),                   \
 		SELECTION_OPTIONS(LAUNCH_SELECT), SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),   \
 		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
@@ -59,7 +62,8 @@ struct launch {
 /** What those commands have to say about their exit status. */
 #define LAUNCH_DETAILS                                                                             \
 	"Exits with the command's status and passes signals on to it.\n"                           \
-	"Status 126: it cannot be run; 127: it was not found; 1, 2: it was not started."
+	"Status 124: its --timeout was over; 126: it cannot be run; 127: it was not found;\n"      \
+	"1, 2: it was not started."
 
 /** After the options have been read: makes the session's id. CLI_OK, or an exit status after a line. */
 int launch_begin(struct launch *launch, const char *verb);
@@ -87,6 +91,14 @@ int launch_refuse(const char *command, int error);
  * @return 0, or the errno with which the command could not be started
  */
 int launch_collected(struct launch *launch, const char *what, int *status);
+
+/** The command has the time that --timeout gives it. launch_collected does so, too. */
+void launch_limit(struct launch *launch);
+/** How it ended, as property "ended" has it; to be freed. */
+char *launch_ended(const struct launch *launch, int status);
+
+/** One line, if it did not end with status 0. */
+void launch_report_ended(const struct launch *launch, int status);
 
 /** One line if a flight recorder could not keep as much as it was asked to. */
 void launch_report_kept(const struct launch *launch);

@@ -88,7 +88,7 @@ static int print_parts(struct database *database, struct json *json)
 }
 
 static const char *const facts[] = {"version",     "mode",    "where", "state",
-				    "interrupted", "session", "clock"};
+				    "interrupted", "session", "clock", "ended"};
 
 static int print(struct database *database, const char *path, int64_t operations, struct json *json)
 {

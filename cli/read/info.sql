@@ -7,6 +7,18 @@ SELECT printf('process %d: pid %d of %d, host %s, %s s: %s', process, pid, paren
     ifnull(round((end_ns - start_ns) / 1e9, 3), '?'), command) AS line,
   process, pid, parent_pid, command, host_name AS host, round((end_ns - start_ns) / 1e9, 3) AS seconds FROM rtl_process ORDER BY process;
 
+-- @faults
+SELECT printf('fault of GPU %d%s, process %d: %s%s: %s', gpu, CASE WHEN queue THEN printf(', queue %d', queue) ELSE '' END, process, kind,
+    CASE WHEN address THEN printf(' at 0x%x', address) ELSE '' END, reason) AS line, *
+  FROM (SELECT process, gpu, queue, CASE kind WHEN 1 THEN 'memory access fault' WHEN 2 THEN 'hardware exception'
+      WHEN 3 THEN 'memory error' ELSE 'queue error' END AS kind, address, reason, time_ns FROM rtl_e_rtl_hsa_fault ORDER BY id);
+
+-- @open
+SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, name, tid, round(duration_ns / 1e9, 3)) AS line, *
+  FROM (SELECT c.process AS process, c.tid AS tid, n.string AS name, c.end_ns - c.begin_ns AS duration_ns FROM rtl_call_all AS c
+      JOIN rocpd_string AS n ON n.id = c.function_id WHERE c.flags & 4
+    UNION ALL SELECT process, tid, name, duration_ns FROM rtl_markers WHERE flags & 4) ORDER BY process, duration_ns DESC;
+
 -- @gpus
 SELECT printf('GPU %s of process %d: %s', ifnull(node, '?'), process, name) || ifnull(', ' || nullif(product, ''), '')
     || ifnull(', ' || nullif(uuid, ''), '') || ifnull(', ' || nullif(bus_id, ''), '') || ifnull(', ' || compute_units || ' compute units', '')

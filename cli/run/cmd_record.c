@@ -50,7 +50,7 @@ static char *choose_output(const struct launch *launch)
 	return path;
 }
 
-static void report(const struct launch *launch, const char *output)
+static void report(const struct launch *launch, const char *output, int status)
 {
 	struct ending ending;
 
@@ -63,6 +63,7 @@ static void report(const struct launch *launch, const char *output)
 		rmdir(output);
 		ending_say(&ending);
 	} else if (!launch->quiet) {
+		launch_report_ended(launch, status);
 		if (launch->collect.paused)
 			cli_error("recording was paused when the command %sended",
 				  launch->paused ? "began and when it " : "");
@@ -98,7 +99,7 @@ static int record_command(struct record *record, const char *output)
 		rmdir(output);
 		return launch_refuse(launch->command[0], error);
 	}
-	report(launch, output);
+	report(launch, output, status);
 	child_end_like(status);
 }
 

@@ -66,6 +66,7 @@ static int run_in_process(struct launch *launch)
 					      });
 	if (error)
 		return error;
+	launch_limit(launch);
 	error = child_run(launch->command, session->variables, session->variable_count, NULL,
 			  &status);
 	if (launch->paused)

@@ -359,10 +359,13 @@ void trace_report_collected(struct launch *launch, int status)
 		outputs_drop_tables(&launch->session.outputs);
 		report_nothing(launch);
 	} else {
-		if (database)
+		if (database) {
 			report_database(launch, status);
-		else
+		} else {
+			if (!launch->quiet && !launch->session.prints_statistics)
+				launch_report_ended(launch, status);
 			report_ledger(launch);
+		}
 		report_timelines(launch, true);
 		if (outputs_make_tables(&launch->session.outputs, launch->session.database,
 					launch->quiet))

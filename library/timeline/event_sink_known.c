@@ -287,6 +287,7 @@ static EVENT_SINK_EACH(roctx_events, take_roctx)
 		{RTL_TASK_END, sizeof(struct rtl_hsa_dispatch), dispatch_events, false},
 		{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
 		{RTL_BARRIER_END, 0, generic_events, true},
+		{RTL_DIAGNOSTICS, 0, generic_events, true},
 };
 static const struct wanted copy[] = {
 	{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},

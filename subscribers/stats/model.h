@@ -120,6 +120,15 @@ struct summary_counter {
 	double sum, min, max;
 };
 
+/* What the runtime has reported of a GPU or a queue. The first ones are kept. */
+#define SUMMARY_FAULTS_KEPT 8u
+
+struct summary_fault {
+	struct rtl_hsa_fault is;
+	int32_t pid;
+	char *reason;
+};
+
 void summary_forget_counters(struct summary *summary);
 void summary_forget_devices(struct summary *summary);
 
@@ -137,6 +146,8 @@ struct summary {
 	size_t gap_count;
 	bool unfinished;
 	char *ended; /* how the command did: "with status 0"; NULL: not known */
+	struct summary_fault faults[SUMMARY_FAULTS_KEPT];
+	size_t fault_count; /* of all */
 };
 
 /* A section, ready to be printed. */

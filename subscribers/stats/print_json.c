@@ -284,6 +284,20 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	print_all_processes(&json, summary);
 	if (summary->ended)
 		json_text(&json, "ended", summary->ended);
+	json_array(&json, "faults");
+	for (size_t i = 0; i < SUMMARY_FAULTS_KEPT && i < summary->fault_count; i++) {
+		const struct summary_fault *fault = &summary->faults[i];
+
+		json_object(&json, NULL);
+		json_number(&json, "pid", (uint64_t)fault->pid);
+		json_number(&json, "gpu", fault->is.gpu);
+		json_number(&json, "queue", fault->is.queue);
+		json_text(&json, "kind", rtl_hsa_fault_kind_text(fault->is.kind));
+		json_number(&json, "address", fault->is.address);
+		json_text(&json, "reason", fault->reason);
+		json_end(&json);
+	}
+	json_end(&json);
 	json_array(&json, "ledger");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)
 		print_stream(&json, s);

@@ -249,7 +249,6 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	fputc('\n', file);
 	print_rows(file, &view, summary_name_heading(section), columns, style->top);
 	print_failed(file, &view);
-	print_open(file, section);
 	print_graphs(file, &view, columns, style->top);
 out:
 	free(view.groups);
@@ -357,6 +356,40 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 	fputc('\n', file);
 }
 
+/* "GPU 1: memory access fault at 0x7f0000001000: page not present" */
+static void print_faults(FILE *file, const struct summary *summary)
+{
+	const size_t shown = summary->fault_count < SUMMARY_FAULTS_KEPT ? summary->fault_count
+									: SUMMARY_FAULTS_KEPT;
+
+	for (size_t i = 0; i < shown; i++) {
+		const struct summary_fault *fault = &summary->faults[i];
+
+		fprintf(file, "GPU %" PRIu32, fault->is.gpu);
+		if (fault->is.queue)
+			fprintf(file, ", queue %" PRIu32, fault->is.queue);
+		fprintf(file, " (process %" PRId32 "): %s", fault->pid,
+			rtl_hsa_fault_kind_text(fault->is.kind));
+		if (fault->is.address)
+			fprintf(file, " at 0x%" PRIx64, fault->is.address);
+		fprintf(file, "%s", strlen(fault->reason) > 40 ? "\n  " : ": ");
+		summary_print_bytes(file, fault->reason, strlen(fault->reason));
+		fputc('\n', file);
+	}
+	if (shown < summary->fault_count)
+		fprintf(file, "and %zu more faults\n", summary->fault_count - shown);
+}
+
+/* What went wrong comes first: how the command ended, faults of GPUs, what was open then. */
+static void print_ending(FILE *file, const struct summary *summary)
+{
+	if (summary->ended && strcmp(summary->ended, "with status 0") != 0)
+		fprintf(file, "The command ended %s\n", summary->ended);
+	print_faults(file, summary);
+	for (const struct summary_section *s = summary->sections; s; s = s->next)
+		print_open(file, s);
+}
+
 void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style)
 {
 	unsigned columns = summary_line_width(file, style->columns);
@@ -365,6 +398,7 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 		summary_print_bytes(file, style->title, strlen(style->title));
 		fputc('\n', file);
 	}
+	print_ending(file, summary);
 	for (const struct summary_section *s = summary->sections; s; s = s->next) {
 		print_section(file, s, columns, style);
 		if (!strcmp(s->title, SUMMARY_RANGES))
@@ -379,8 +413,6 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	summary_print_idle(file, summary, columns, style->top);
 	if (summary->devices)
 		fputc('\n', file);
-	if (summary->ended && strcmp(summary->ended, "with status 0") != 0)
-		fprintf(file, "The command ended %s\n", summary->ended);
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
 		/* A stream of which nothing was wanted has nothing to say. */
 		if (s->ledger.published || s->ledger.missed)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "wanted.h"
 
 struct sink_stream {
 	struct sink_stream *next;
@@ -19,6 +20,39 @@ void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *s
 			      .tracks = {.host = host, .summary = summary, .graphs = &sink->graphs},
 			      .graphs = {.host = host, .summary = summary},
 			      .counted = {.host = host, .summary = summary}};
+}
+
+static void take_faults(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct sink *sink = user;
+	struct summary *summary = sink->summary;
+
+	for (size_t i = 0; i < count; i++) {
+		struct summary_fault *fault = &summary->faults[summary->fault_count];
+		const char *reason;
+
+		if (summary->fault_count++ >= SUMMARY_FAULTS_KEPT)
+			continue;
+		fault->is = *(const struct rtl_hsa_fault *)events[i]->payload;
+		fault->pid = events[i]->process->pid;
+		reason = sink->host->string(sink->host, events[i]->process, fault->is.reason);
+		fault->reason = strdup(reason ? reason : "?");
+		if (!fault->reason)
+			sink->host->fail(sink->host, "out of memory");
+	}
+}
+
+static int faults_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
+{
+	static const struct wanted types[] = {
+		{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_fault), take_faults, true}};
+	static const struct wanted_stream known = {RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION,
+						   WANTED(types)};
+	const int error = strcmp(stream->name, RTL_STREAM_HSA)
+				  ? 0
+				  : wanted_subscribe(sink->host, stream, &known, sink, NULL);
+
+	return error == RTL_ENOTSUP ? 0 : error;
 }
 
 int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
@@ -35,6 +69,8 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 	error = tracks_add_stream(&sink->tracks, stream);
 	if (!error)
 		error = graphs_add_stream(&sink->graphs, stream);
+	if (!error)
+		error = faults_add_stream(sink, stream);
 	return error ? error : counted_add_stream(&sink->counted, stream);
 }
 

@@ -401,5 +401,7 @@ void summary_destroy(struct summary *summary)
 	summary_forget_counters(summary);
 	host_time_fini(&summary->host);
 	free(summary->ended);
+	for (size_t i = 0; i < SUMMARY_FAULTS_KEPT; i++)
+		free(summary->faults[i].reason);
 	free(summary);
 }

@@ -8,6 +8,8 @@
 
 #include "perf.h"
 
+#define FAULT_ADDRESS 0xdead000u
+
 struct sg_config sg_config;
 
 static uint64_t env_u64(const char *name, uint64_t fallback)
@@ -46,6 +48,17 @@ static const struct sg_arch *arch_find(const char *name)
 	return &archs[0];
 }
 
+/* NAME[@N][=ADDRESS], or N */
+static void load_fault_kernel(struct sg_config *config, const char *text)
+{
+	const char *nth = strchr(text, '@'), *address = strchr(text, '=');
+
+	snprintf(config->fault_kernel, sizeof(config->fault_kernel), "%.*s",
+		 (int)strcspn(text, "@="), text);
+	config->fault_nth = strtoull(nth ? nth + 1 : text, NULL, 10);
+	config->fault_address = address ? strtoull(address + 1, NULL, 0) : FAULT_ADDRESS;
+}
+
 static void load_fault(struct sg_config *config)
 {
 	static const struct {
@@ -53,7 +66,8 @@ static void load_fault(struct sg_config *config)
 		enum sg_fault_kind kind;
 	} kinds[] = {{"vm:", SG_FAULT_VM},       {"ill:", SG_FAULT_ILL},
 		     {"hang:", SG_FAULT_HANG},   {"long:", SG_FAULT_LONG},
-		     {"short:", SG_FAULT_SHORT}, {"commands:", SG_FAULT_COMMANDS}};
+		     {"short:", SG_FAULT_SHORT}, {"commands:", SG_FAULT_COMMANDS},
+		     {"hw:", SG_FAULT_HW}};
 	const char *text = env_text("SOFTGPU_FAULT");
 
 	config->fault_kind = SG_FAULT_NONE;
@@ -62,14 +76,13 @@ static void load_fault(struct sg_config *config)
 
 		if (strncmp(text, kinds[i].name, len) == 0) {
 			config->fault_kind = kinds[i].kind;
-			config->fault_kernel = text + len;
-			config->fault_commands = strtoul(text + len, NULL, 10);
+			load_fault_kernel(config, text + len);
 		}
 	}
 	if (text && config->fault_kind == SG_FAULT_NONE)
 		fprintf(stderr,
-			"softgpu: SOFTGPU_FAULT=%s is not vm:, ill:, hang:, long:, short:NAME or "
-			"commands:N\n",
+			"softgpu: SOFTGPU_FAULT=%s is not vm:, ill:, hw:, hang:, long:, "
+			"short:NAME[@N][=ADDRESS] or commands:N\n",
 			text);
 }
 

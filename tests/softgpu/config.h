@@ -18,6 +18,7 @@ enum sg_fault_kind {
 	SG_FAULT_NONE,
 	SG_FAULT_VM,       /* memory access fault */
 	SG_FAULT_ILL,      /* illegal instruction */
+	SG_FAULT_HW,       /* the GPU has to be reset */
 	SG_FAULT_HANG,     /* the queue stops and says nothing */
 	SG_FAULT_COMMANDS, /* the same, at a packet of commands */
 	SG_FAULT_LONG,     /* the signal tells twice the time */
@@ -49,8 +50,9 @@ struct sg_config {
 	const char *log_path; /* NULL: no log */
 	void *kernels;        /* dlopen handle or NULL */
 	enum sg_fault_kind fault_kind;
-	const char *fault_kernel; /* part of a kernel's name */
-	uint64_t fault_commands;  /* which packet of commands of the process, from 1 */
+	char fault_kernel[256]; /* part of a kernel's name */
+	uint64_t fault_nth;     /* which of these packets in the process, from 1; 0: all */
+	uint64_t fault_address;
 };
 
 extern struct sg_config sg_config;

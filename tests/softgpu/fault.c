@@ -10,12 +10,14 @@
 #include "port.h"
 #include "space.h"
 
-#define FAULT_ADDRESS       0xdead000u
 #define QUEUE_ERROR_ILLEGAL 0x40000000 /* what ROCr's queue error handler knows it by */
 
 static const char *kind_name(enum sg_fault_kind kind)
 {
-	return kind == SG_FAULT_VM ? "vm" : kind == SG_FAULT_ILL ? "ill" : "hang";
+	return kind == SG_FAULT_VM    ? "vm"
+	       : kind == SG_FAULT_ILL ? "ill"
+	       : kind == SG_FAULT_HW  ? "hw"
+				      : "hang";
 }
 
 static void log_fault(struct sg_log *log, const struct sg_queue *queue, uint64_t index,
@@ -28,6 +30,7 @@ static void log_fault(struct sg_log *log, const struct sg_queue *queue, uint64_t
 
 	sg_line_text(&line, " fault=", kind_name(sg_config.fault_kind));
 	sg_line_hex(&line, " object=", packet->kernel_object);
+	sg_line_hex(&line, " address=", sg_config.fault_address);
 	sg_line_text(&line, " name=", name);
 	sg_log_end(log, &line);
 }
@@ -46,7 +49,16 @@ static void queue_error(const struct sg_queue *queue, int64_t code)
 
 static bool stops(enum sg_fault_kind kind)
 {
-	return kind == SG_FAULT_VM || kind == SG_FAULT_ILL || kind == SG_FAULT_HANG;
+	return kind == SG_FAULT_VM || kind == SG_FAULT_ILL || kind == SG_FAULT_HW ||
+	       kind == SG_FAULT_HANG;
+}
+
+/* Whether it is the one that is to fail. */
+static bool is_it(void)
+{
+	static _Atomic uint64_t count;
+
+	return !sg_config.fault_nth || atomic_fetch_add(&count, 1) + 1 == sg_config.fault_nth;
 }
 
 bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
@@ -54,13 +66,15 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 {
 	enum sg_fault_kind kind = sg_config.fault_kind;
 
-	if (!stops(kind) || !strstr(kernel->name, sg_config.fault_kernel))
+	if (!stops(kind) || !strstr(kernel->name, sg_config.fault_kernel) || !is_it())
 		return false;
 	if (engine->log.on)
 		log_fault(&engine->log, queue, index, packet, kernel->name);
 	atomic_store(&queue->paused, true);
 	if (kind == SG_FAULT_VM)
-		sg_port.memory_fault(queue->gpu, FAULT_ADDRESS);
+		sg_port.memory_fault(queue->gpu, sg_config.fault_address);
+	else if (kind == SG_FAULT_HW)
+		sg_port.hw_exception(queue->gpu);
 	else if (kind == SG_FAULT_ILL)
 		queue_error(queue, QUEUE_ERROR_ILLEGAL);
 	return true;
@@ -68,10 +82,7 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 
 bool sg_fault_strike_commands(struct sg_queue *queue)
 {
-	static _Atomic uint64_t count;
-
-	if (sg_config.fault_kind != SG_FAULT_COMMANDS ||
-	    atomic_fetch_add(&count, 1) + 1 != sg_config.fault_commands)
+	if (sg_config.fault_kind != SG_FAULT_COMMANDS || !is_it())
 		return false;
 	atomic_store(&queue->paused, true);
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fault injection: SOFTGPU_FAULT=KIND:NAME makes dispatches of the kernels whose name
- * contains NAME fail. The queue stops for good at that packet; `long` and `short` only have the GPU
+ * Fault injection: SOFTGPU_FAULT=KIND:NAME[@N][=ADDRESS] makes dispatches (the process's Nth) of the kernels
+ * whose name contains NAME fail. The queue stops for good at that packet; `long` and `short` only have the GPU
  * tell a wrong time. SOFTGPU_FAULT=commands:N stops the queue of the process's Nth packet of commands (PM4).
  *
  * Threads: engine threads.

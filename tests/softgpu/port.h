@@ -14,6 +14,9 @@ struct sg_port {
 
 	/* Report a memory access fault. */
 	void (*memory_fault)(uint32_t node, uint64_t address);
+
+	/* Report that the GPU hangs and was reset. */
+	void (*hw_exception)(uint32_t node);
 };
 
 extern struct sg_port sg_port;

@@ -292,14 +292,14 @@ TEST(fault__memory_access__raises_system_event)
 	hsa_kernel_dispatch_packet_t packet;
 	struct fixture f;
 
-	setenv("SOFTGPU_FAULT", "vm:?", 1);
+	setenv("SOFTGPU_FAULT", "vm:?@1=0xabc000", 1);
 	fixture_open(&f);
 	HSA_OK(hsa_amd_register_system_event_handler(on_system_event, NULL));
 	packet = fixture_dispatch(64, fixture_signal(1));
 	fixture_submit(fixture_queue(&f, 64, NULL, NULL), &packet);
 	for (int i = 0; i < 30000 && !fault_address; i++)
 		usleep(10000);
-	assert_int_equal(fault_address, 0xdead000);
+	assert_int_equal(fault_address, 0xabc000);
 }
 
 TEST(fault__hang__never_completes)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../common/threads.h"
+#include "faults.h"
 #include "interceptor.h"
 #include "publish.h"
 
@@ -216,6 +217,7 @@ void agents_init(void)
 		nodes.cpu_count = nodes.gpu_count = 0;
 		(void)interceptor.hsa.iterate_agents(note_node, NULL);
 		(void)interceptor.hsa.iterate_agents(add, &count);
+		faults_listen();
 		/* Pairs with the acquire in agents_list. */
 		__atomic_store_n(&agent_count, count, __ATOMIC_RELEASE);
 		ready = true;

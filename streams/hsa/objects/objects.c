@@ -8,6 +8,7 @@
  * no lock. Publishing may wait for room in a ring, on every thread but the runtime's own; no lock
  * is held then.
  */
+#include "faults.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
@@ -25,8 +26,14 @@ static bool prepare(void)
 	return true;
 }
 
+static void hook(struct root_table *root)
+{
+	kernels_hook(root);
+	faults_hook(root);
+}
+
 const struct hsa_part objects_part = {
 	.register_streams = memory_register,
 	.prepare = prepare,
-	.hook = kernels_hook,
+	.hook = hook,
 };

@@ -106,6 +106,9 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 	MUST(hsa_amd_signal_async_handler, hsa_amd_signal_async_handler, signal_async_handler)     \
 	MUST(hsa_amd_queue_intercept_create, intercept_create_fn, intercept_create)                \
 	MUST(hsa_amd_queue_intercept_register, intercept_register_fn, intercept_register)          \
+	MAY(hsa_status_string, hsa_status_string, status_string)                                   \
+	MAY(hsa_amd_register_system_event_handler, hsa_amd_register_system_event_handler,          \
+	    register_event_handler)                                                                \
 	MAY(hsa_amd_queue_set_priority, hsa_amd_queue_set_priority, queue_set_priority)            \
 	MAY(hsa_amd_queue_cu_set_mask, hsa_amd_queue_cu_set_mask, queue_cu_set_mask)               \
 	MAY(hsa_amd_queue_create, queue_create_described_fn, queue_create_described)               \

@@ -10,6 +10,7 @@
 
 #include "../../common/threads.h"
 #include "counter.h"
+#include "faults.h"
 #include "harvest.h"
 #include "publish.h"
 #include "room.h"
@@ -194,6 +195,15 @@ static void attach_unseen(struct queue *queue, const char *why)
 	list_add(queue);
 }
 
+/* The runtime's own thread. */
+static void take_error(hsa_status_t status, hsa_queue_t *hsa, void *data)
+{
+	const struct queue *queue = data;
+
+	faults_publish_queue(&queue->id, status);
+	queue->on_error(status, hsa, queue->on_error_data);
+}
+
 /* Makes an intercepted queue. Our interceptor is the queue's first, so the last that sees a packet: it sees them as
  * they go to the GPU, with the signals that other tools have put into them. */
 static hsa_status_t make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -205,9 +215,12 @@ static hsa_status_t make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t ty
 
 	if (!queue)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	queue->on_error = callback;
+	queue->on_error_data = data;
 	creating = true;
-	status = interceptor.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
-						  group_bytes, &queue->hsa);
+	/* without a callback the runtime has one of its own, which says something */
+	status = interceptor.hsa.intercept_create(agent, size, type, callback ? take_error : NULL,
+						  queue, private_bytes, group_bytes, &queue->hsa);
 	creating = false;
 	if (status) {
 		free_queue(&queue->source);

@@ -48,7 +48,9 @@ struct queue {
 	uint32_t packets;
 	uint32_t type;
 	struct work_queue id;
-	bool unseen;                       /* its packets are not seen: it is only listed */
+	bool unseen;                   /* its packets are not seen: it is only listed */
+	queue_error_callback on_error; /* the program's, and what it is given; NULL: none */
+	void *on_error_data;
 	struct submitter_note *submitters; /* where its packets come from; NULL: not noted */
 
 	/* The list's lock. The runtime has one cooperative queue for each GPU, which it gives to

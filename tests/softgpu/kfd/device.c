@@ -18,7 +18,9 @@
 #define IPC_IMPORT 0x80u
 #define IPC_EXPORT 0x81u
 
-struct sg_port sg_port = {.set_event = kfd_event_set, .memory_fault = kfd_memory_fault};
+struct sg_port sg_port = {.set_event = kfd_event_set,
+			  .memory_fault = kfd_memory_fault,
+			  .hw_exception = kfd_hw_exception};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic pid_t owner; /* whose configuration and queues these are; 0: nobody's */

@@ -43,7 +43,7 @@ static struct event events[EVENTS_MAX];
 static _Atomic uint32_t joint_futex;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t next_id = 1;
-static _Atomic uint32_t fault_node;
+static _Atomic uint32_t fault_type, fault_node;
 static _Atomic uint64_t fault_address;
 
 void kfd_events_reset(void)
@@ -76,13 +76,24 @@ void kfd_event_set(uint32_t id)
 	}
 }
 
+static void report(uint32_t type, uint32_t node)
+{
+	atomic_store(&fault_type, type);
+	atomic_store(&fault_node, node);
+	for (uint32_t i = 1; i < EVENTS_MAX; i++)
+		if (events[i].used && events[i].type == type)
+			kfd_event_set(i);
+}
+
 void kfd_memory_fault(uint32_t node, uint64_t address)
 {
 	atomic_store(&fault_address, address);
-	atomic_store(&fault_node, node);
-	for (uint32_t i = 1; i < EVENTS_MAX; i++)
-		if (events[i].used && events[i].type == KFD_IOC_EVENT_MEMORY)
-			kfd_event_set(i);
+	report(KFD_IOC_EVENT_MEMORY, node);
+}
+
+void kfd_hw_exception(uint32_t node)
+{
+	report(KFD_IOC_EVENT_HW_EXCEPTION, node);
 }
 
 /* Under the lock. 0: there are no more. */
@@ -191,8 +202,16 @@ static void wait_end(const struct wait *w, bool ready)
 			continue;
 		if (!e->manual)
 			atomic_store(&e->set, false);
-		if (e->type == KFD_IOC_EVENT_MEMORY && fault_node)
+		if (!fault_node || e->type != fault_type)
+			continue;
+		if (e->type == KFD_IOC_EVENT_MEMORY)
 			describe_fault(&w->events[i]);
+		else
+			w->events[i].hw_exception_data = (struct kfd_hsa_hw_exception_data){
+				.reset_cause = KFD_HW_EXCEPTION_GPU_HANG,
+				.memory_lost = 1,
+				.gpu_id = KFD_FIRST_GPU_ID + fault_node - 1,
+			};
 	}
 }
 

@@ -115,6 +115,7 @@ int kfd_events_wait(struct kfd_ioctl_wait_events_args *args);
 /* Ports of the engines. */
 void kfd_event_set(uint32_t id);
 void kfd_memory_fault(uint32_t node, uint64_t address);
+void kfd_hw_exception(uint32_t node);
 
 /* In the child after a fork, before anything else: forget the parent's. */
 void kfd_memory_reset(void);

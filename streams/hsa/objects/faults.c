@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "faults.h"
+
+#include <rtl/events.h>
+#include <stdio.h>
+
+#include "agents.h"
+#include "interceptor.h"
+#include "publish.h"
+
+/* hsa_amd_event_t, as far as we know it (hsa_ext_amd.h of ROCm 7): headers of 5.2 have only the first type. */
+enum { MEMORY_FAULT, HARDWARE_EXCEPTION, MEMORY_ERROR };
+
+struct system_event {
+	uint32_t type;
+	hsa_agent_t agent;
+	union {
+		struct {
+			uint64_t address;
+			uint32_t reason;
+		} memory;
+		struct {
+			uint32_t type, cause;
+		} reset;
+	};
+};
+
+/* By bit. */
+static const char *const memory_reasons[32] = {"page not present",
+					       "write to a read-only page",
+					       "execution of a page without code",
+					       "page of the host",
+					       "DRAM ECC failure",
+					       "address not exact",
+					       "SRAM ECC failure",
+					       [31] = "GPU hang"};
+static const char *const reset_causes[32] = {"GPU hang", "ECC failure"};
+static const char *const error_reasons[32] = {"memory in use"};
+
+static void publish(struct rtl_hsa_fault *fault, uint64_t uid, const char *reason)
+{
+	fault->reason = interceptor_string(reason);
+	publish_payload(interceptor.stream, RTL_DIAGNOSTICS, &(struct publish_ids){.uid = uid},
+			fault, sizeof(*fault));
+}
+
+static void publish_bits(struct rtl_hsa_fault *fault, hsa_agent_t handle,
+			 const char *const names[32])
+{
+	const struct agent *agent = agents_find(handle);
+	char text[256] = "";
+	size_t length = 0;
+
+	for (int bit = 0; bit < 32; bit++)
+		if (fault->code >> bit & 1 && length < sizeof(text))
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+						   length ? ", " : "",
+						   names[bit] ? names[bit] : "unknown reason");
+	fault->gpu = agent ? agent->node : 0;
+	publish(fault, agent ? agent->uid : 0, length ? text : "unknown reason");
+}
+
+/* An error: that it is taken care of others may say. */
+static hsa_status_t on_event(const hsa_amd_event_t *given, void *data)
+{
+	const struct system_event *event = (const void *)given;
+	struct rtl_hsa_fault fault = {.kind = RTL_HSA_FAULT_MEMORY};
+
+	if (!interceptor_on() || event->type > MEMORY_ERROR)
+		return HSA_STATUS_ERROR;
+	if (event->type == HARDWARE_EXCEPTION) {
+		fault.kind = RTL_HSA_FAULT_HARDWARE;
+		fault.code = event->reset.cause;
+		publish_bits(&fault, event->agent, reset_causes);
+	} else {
+		fault.address = event->memory.address;
+		fault.code = event->memory.reason;
+		if (event->type == MEMORY_ERROR)
+			fault.kind = RTL_HSA_FAULT_RELEASE;
+		publish_bits(&fault, event->agent,
+			     event->type == MEMORY_ERROR ? error_reasons : memory_reasons);
+	}
+	return HSA_STATUS_ERROR;
+}
+
+void faults_publish_queue(const struct work_queue *queue, hsa_status_t status)
+{
+	struct rtl_hsa_fault fault = {.gpu = queue->node,
+				      .queue = queue->number,
+				      .kind = RTL_HSA_FAULT_QUEUE,
+				      .code = status};
+	const char *text = NULL;
+
+	if (!interceptor_on() || !status)
+		return;
+	if (interceptor.hsa.status_string)
+		(void)interceptor.hsa.status_string(status, &text);
+	publish(&fault, queue->uid, text ? text : "unknown status");
+}
+
+void faults_listen(void)
+{
+	if (interceptor.hsa.register_event_handler &&
+	    interceptor.hsa.register_event_handler(on_event, NULL))
+		rtl_log(RTL_LEVEL_INFO, "hsa",
+			"faults of GPUs are not recorded: the runtime takes "
+			"no handler");
+}
+
+static hsa_status_t register_handler(hsa_amd_system_event_callback_t callback, void *data)
+{
+	if (interceptor_on())
+		agents_init();
+	return interceptor.hsa.register_event_handler(callback, data);
+}
+
+void faults_hook(struct root_table *root)
+{
+	table_hook(root, ENTRY_hsa_amd_register_system_event_handler, (void *)register_handler,
+		   NULL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults of GPUs and errors of queues that the runtime reports, as events. The runtime calls all handlers of system
+ * events that are registered; ours comes first, and leaves the rest to the others: the runtime aborts unless one of
+ * them says that it has taken care of it.
+ *
+ * Threads: the runtime's own. No locks.
+ */
+#pragma once
+
+#include <hsa/hsa.h>
+
+struct root_table;
+struct work_queue;
+
+void faults_hook(struct root_table *root);
+
+/* Registers the handler. Once in a runtime, when it is up. */
+void faults_listen(void);
+
+/* The queue's callback is called with that. */
+void faults_publish_queue(const struct work_queue *queue, hsa_status_t status);
