@@ -152,7 +152,7 @@ static void print_open(FILE *file, const struct summary_section *section)
 	for (i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
 		const struct summary_open *open = &section->open[i];
 
-		fputs(i ? ", " : "open when the process ended: ", file);
+		fputs(i ? ",\n  " : "open when the process ended: ", file);
 		summary_print_bytes(file, open->name, strlen(open->name));
 		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
 			summary_duration(duration, open->duration_ns));
@@ -364,6 +364,7 @@ static void print_faults(FILE *file, const struct summary *summary)
 
 	for (size_t i = 0; i < shown; i++) {
 		const struct summary_fault *fault = &summary->faults[i];
+		const char *colon;
 
 		fprintf(file, "GPU %" PRIu32, fault->is.gpu);
 		if (fault->is.queue)
@@ -372,8 +373,14 @@ static void print_faults(FILE *file, const struct summary *summary)
 			rtl_hsa_fault_kind_text(fault->is.kind));
 		if (fault->is.address)
 			fprintf(file, " at 0x%" PRIx64, fault->is.address);
-		fprintf(file, "%s", strlen(fault->reason) > 40 ? "\n  " : ": ");
-		summary_print_bytes(file, fault->reason, strlen(fault->reason));
+		colon = strstr(fault->reason, ": "); /* of hsa_status_string: name and text */
+		fputs(colon ? "\n  " : ": ", file);
+		if (colon) {
+			summary_print_bytes(file, fault->reason, (size_t)(colon - fault->reason));
+			fputs(":\n  ", file);
+		}
+		colon = colon ? colon + 2 : fault->reason;
+		summary_print_bytes(file, colon, strlen(colon));
 		fputc('\n', file);
 	}
 	if (shown < summary->fault_count)
