@@ -37,11 +37,17 @@ static const char *const memory_reasons[32] = {"page not present",
 static const char *const reset_causes[32] = {"GPU hang", "ECC failure"};
 static const char *const error_reasons[32] = {"memory in use"};
 
-static void publish(struct rtl_hsa_fault *fault, uint64_t uid, const char *reason)
+/* parent_uid: of the GPU or the queue. */
+static void publish(struct rtl_hsa_fault *fault, uint64_t parent_uid, const char *reason)
 {
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+						 .kind = "fault",
+						 .name = rtl_hsa_fault_kind_text(fault->kind)};
+	struct publish_ids ids = {.parent_uid = parent_uid};
+
+	(void)rtl_tracepoint_register(&desc, &ids.uid);
 	fault->reason = interceptor_string(reason);
-	publish_payload(interceptor.stream, RTL_DIAGNOSTICS, &(struct publish_ids){.uid = uid},
-			fault, sizeof(*fault));
+	publish_payload(interceptor.stream, RTL_DIAGNOSTICS, &ids, fault, sizeof(*fault));
 }
 
 static void publish_bits(struct rtl_hsa_fault *fault, hsa_agent_t handle,
