@@ -66,6 +66,18 @@ class Endings(Case):
                 self.assertNotIn("recorded: " + reason, err)
                 self.assertNotIn(reason, err.replace(text, ""))
 
+    def test_its_time_is_over__ends_as_timeout_does(self):
+        begun = "the command has not ended after 1 s (--timeout): SIGTERM"
+        ended = "The command ended by signal 15 (SIGTERM): --timeout 1\n"
+        for options, command, said in (
+                (("trace", "-o", "t.json"), (PROGRAM, "5", "hang"), ended),
+                (("trace", "--in-process"), ("sleep", "100"), begun),
+                (("record", "-q"), ("sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"), "it still runs: SIGKILL\n")):
+            done = self.rtl(*options, "--timeout", "1", "--", *command)
+            self.assertEqual(done.returncode, 124, done.stderr)
+            self.assertIn("rtl: " + begun, done.stderr)
+            self.assertIn("\n" + said, "\n" + done.stderr.replace("rtl: ", ""))
+
     def test_each__said_as_it_is(self):
         for options, command, status, text in ENDINGS:
             with self.subTest(options=options, command=command):
