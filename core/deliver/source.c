@@ -336,8 +336,38 @@ static uint64_t last_ticks(const struct source *source)
 	return ticks;
 }
 
+struct sealing {
+	struct source *source;
+	bool only_look, something;
+};
+
+/* Of a slot, in the first ring that has room. */
+static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
+{
+	struct sealing *sealing = user;
+	struct source *source = sealing->source;
+	const struct rtl_stream *stream = &source->control->streams[event->record.stream].pub;
+	bool done = !(stream->wanted[event->record.type & 0xff] & SPOOL_WANT_RECORD);
+
+	if (done || sealing->only_look) {
+		sealing->something |= !done;
+		return;
+	}
+	*under_way =
+		0; /* first: should we die in between, it is counted as missed, and not twice there */
+	for (uint32_t i = 0; i < source->reader.count && !done; i++) {
+		struct sealed to = {source, &source->reader.list[i], source_ring(source, i), i,
+				    last_ticks(source)};
+
+		done = to.ring && append(&to, event);
+	}
+	*under_way = !done;
+	sealing->something |= done;
+}
+
 bool source_seal(struct source *source, bool only_look)
 {
+	struct sealing sealing = {.source = source, .only_look = only_look};
 	bool something = false;
 
 	/* a process that ended in order has handed in what was open, and its threads may still run */
@@ -354,7 +384,8 @@ bool source_seal(struct source *source, bool only_look)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
 				something |= only_look || append(&to, &to.ring->open[k]);
 	}
-	return something;
+	source_each_slot(source, seal_slot, &sealing);
+	return something || sealing.something;
 }
 
 /* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is
