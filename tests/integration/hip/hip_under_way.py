@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """hip_under_way.py RUNNER PROGRAM: kernels that do not end are seen, as the program has submitted them, by
-`rtl status`, and by `rtl info` after its end. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
+`rtl status`, by `rtl info` after its end, and in its trace. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
 import collections
 import glob
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -39,6 +40,21 @@ def look(process, launches, mode):
     return problems
 
 
+def stored(path, launches, mode):
+    """The problems of a trace: the same, and the summary says so."""
+    found = collections.defaultdict(list)
+    with sqlite3.connect(path) as db:
+        rows = db.execute("SELECT stream, tid, grid_x, grid_y FROM rtl_under_way WHERE kernel = 'hang(int*)' AND"
+                          " age_ns BETWEEN 1e8 AND 1e11 AND flags & 128 ORDER BY queue, packet_id").fetchall()
+    for row in rows:
+        found[row[0]].append(row[1:])
+    if mode == "standard":
+        launches, found = {None: sorted(sum(launches.values(), []))}, {None: sorted(found[None])}
+    said = re.search(r"^under way when the process ended: hang\(int\*\) on queue \d+ \(thread \d+, for",
+                     rtl("summary", path), re.M)
+    return [] if launches == found and said else ["stored: %s, %s" % (dict(found), said)]
+
+
 def start(command, **settings):
     child = subprocess.Popen(command + [str(LAUNCHES)], env=dict(os.environ, **settings), stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, text=True)
@@ -65,6 +81,7 @@ def trace(program, mode, scratch):
         problems.append("text: %s" % lines)
     os.kill(process["pid"], signal.SIGKILL)
     child.communicate(timeout=100)
+    problems += stored(os.path.join(scratch, mode + ".db"), launches, mode)
     return ["%s: %s" % (mode, problem) for problem in problems]
 
 
@@ -84,6 +101,8 @@ def in_process(program, how, scratch):
     problems += look(process, launches, "hip")
     if "  under way on GPU " not in rtl("info", folder):
         problems.append("info: nothing under way")
+    rtl("recover", "-o", spools + ".recovered.db", folder)
+    problems += stored(spools + ".recovered.db", launches, "hip")
     return ["%s: %s" % (how, problem) for problem in problems]
 
 
