@@ -341,27 +341,23 @@ struct sealing {
 	bool only_look, something;
 };
 
-/* Of a slot, in the first ring that has room. */
+/* Of a slot, in the first ring that has room. Whoever wanted the ends wants it. */
 static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 {
 	struct sealing *sealing = user;
 	struct source *source = sealing->source;
-	const struct rtl_stream *stream = &source->control->streams[event->record.stream].pub;
-	bool done = !(stream->wanted[event->record.type & 0xff] & SPOOL_WANT_RECORD);
+	bool done = sealing->only_look;
 
-	if (done || sealing->only_look) {
-		sealing->something |= !done;
-		return;
-	}
-	*under_way =
-		0; /* first: should we die in between, it is counted as missed, and not twice there */
+	if (!done)
+		*under_way = 0; /* first: should we die in between, it is not there twice */
 	for (uint32_t i = 0; i < source->reader.count && !done; i++) {
 		struct sealed to = {source, &source->reader.list[i], source_ring(source, i), i,
 				    last_ticks(source)};
 
 		done = to.ring && append(&to, event);
 	}
-	*under_way = !done;
+	if (!done)
+		*under_way = 1;
 	sealing->something |= done;
 }
 
