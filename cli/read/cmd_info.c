@@ -12,6 +12,7 @@
 #include "cli.h"
 #include "collect.h"
 #include "database.h"
+#include "demangle.h"
 #include "embed.h"
 #include "folders.h"
 #include "info.h"
@@ -200,9 +201,12 @@ static void write_name(const struct rtl_event *event, const struct rtl_field *fi
 	char name[NAME_BYTES] = "";
 
 	if (field->kind == RTL_KIND_STRING) {
-		json_text(state.json, "name",
-			  collect_host->string(collect_host, event->process,
-					       read_number(event, field)));
+		const char *string = collect_host->string(collect_host, event->process,
+							  read_number(event, field));
+		char *readable = demangle(string ? string : "");
+
+		json_text(state.json, "name", readable ? readable : string);
+		free(readable);
 		return;
 	}
 	memcpy(&text, payload + field->offset,
@@ -215,6 +219,8 @@ static void write_name(const struct rtl_event *event, const struct rtl_field *fi
 /* Of any stream: by what its fields are called. */
 static void write_unfinished(void *unused, const struct rtl_event *event)
 {
+	static const char *const numbers[] = {"gpu",    "queue",   "packet_id",  "grid_x", "grid_y",
+					      "grid_z", "call_ns", "hip_stream", "range"};
 	const struct rtl_type_info *type = event->type_info;
 	uint64_t begin_ns = 0, tid = event->tid;
 	bool named = false;
@@ -224,9 +230,13 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(type, i);
 
-		if (!strcmp(field->name, "begin_ns"))
-			begin_ns = read_number(event, field);
-		else if (!strcmp(field->name, "tid") || !strcmp(field->name, "begin_tid"))
+		for (size_t k = 0; k < sizeof(numbers) / sizeof(*numbers); k++)
+			if (!strcmp(field->name, numbers[k]))
+				json_number(state.json, numbers[k], read_number(event, field));
+		if (!strcmp(field->name, "begin_ns") || !strcmp(field->name, "submit_ns"))
+			begin_ns += read_number(event, field); /* one of them is 0 */
+		else if (!strcmp(field->name, "tid") || !strcmp(field->name, "begin_tid") ||
+			 !strcmp(field->name, "submit_tid"))
 			tid = read_number(event, field);
 		else if (!named &&
 			 (field->kind == RTL_KIND_STRING || field->kind == RTL_KIND_TEXT)) {
@@ -234,6 +244,7 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 			named = true;
 		}
 	}
+	json_number(state.json, "correlation", event->correlation);
 	json_number(state.json, "tid", tid);
 	json_number(state.json, "begin_ns", begin_ns);
 	json_number(state.json, "age_ns", state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);

@@ -267,34 +267,51 @@ static uint64_t head_of(const struct ring_header *ring)
 	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
 }
 
+struct open_user {
+	struct host *host;
+	struct source *source;
+	void (*fn)(void *user, const struct rtl_event *event);
+	void *user;
+	uint32_t tid;
+};
+
+static void give_open(void *user, struct ring_open *open, uint8_t *under_way)
+{
+	const struct open_user *to = user;
+	const struct reader_record record = {.at = &open->record,
+					     .ticks = clock_ticks(),
+					     .size = open->record.size,
+					     .tid = to->tid,
+					     .stream = open->record.stream,
+					     .type = open->record.type};
+	struct rtl_event event;
+
+	if (make_copies(to->host, to->source) && describe(to->host, to->source, &record, &event))
+		to->fn(to->user, &event);
+}
+
 void host_each_open(struct host *host, struct source *source,
 		    void (*fn)(void *user, const struct rtl_event *event), void *user)
 {
-	struct rtl_event event;
+	struct open_user to = {.host = host, .source = source, .fn = fn, .user = user};
 
 	for (uint32_t i = 0; i < source->reader.count; i++) {
 		const struct ring_header *ring = source_ring(source, i);
 
 		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++) {
-			const struct ring_open copy =
-				*(const volatile struct ring_open *)&ring->open[k];
-			const struct reader_record record = {.at = &copy.record,
-							     .ticks = clock_ticks(),
-							     .ring = i,
-							     .size = copy.record.size,
-							     .tid = ring->tid,
-							     .stream = copy.record.stream,
-							     .type = copy.record.type};
+			struct ring_open copy = *(const volatile struct ring_open *)&ring->open[k];
 
+			to.tid = ring->tid;
 			/* after the copy: what still is kept with that number was so all the time */
 			if (ring_open_is_sound(&copy, source->stream_count) &&
 			    (copy.sealed ||
 			     (ring_open_is_kept(&ring->open[k], head_of(ring)) &&
-			      ring->open[k].record.instance == copy.record.instance)) &&
-			    make_copies(host, source) && describe(host, source, &record, &event))
-				fn(user, &event);
+			      ring->open[k].record.instance == copy.record.instance)))
+				give_open(&to, &copy, NULL);
 		}
 	}
+	to.tid = 0;
+	source_each_slot(source, give_open, &to);
 }
 
 /* Begins a pass over a process's rings; false: there is nothing. */

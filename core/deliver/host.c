@@ -543,9 +543,9 @@ void host_end_gone(struct host *host, bool all, bool remove)
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);
 		if (source_seal(source, true)) {
-			host_flush(host, true); /* for room in its rings */
-			if (source_seal(source, false))
-				host_drain(host, LAST_PASSES);
+			do
+				host_flush(host, true); /* for room in its rings */
+			while (source_seal(source, false) && (host_drain(host, LAST_PASSES), true));
 		}
 		end_process(host, source);
 		host->dirty = true;

@@ -609,7 +609,7 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 			continue;
 		while (save_source(recorder, source, true))
 			;
-		if (source_is_gone(source) && source_seal(source, false))
+		while (source_is_gone(source) && source_seal(source, false))
 			save_source(recorder, source, true);
 		if (!recorder_failure(recorder) && export_ended(recorder, source))
 			source_close(source, true);

@@ -336,8 +336,34 @@ static uint64_t last_ticks(const struct source *source)
 	return ticks;
 }
 
+struct sealing {
+	struct source *source;
+	bool only_look, something;
+};
+
+/* Of a slot, in the first ring that has room. Whoever wanted the ends wants it. */
+static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
+{
+	struct sealing *sealing = user;
+	struct source *source = sealing->source;
+	bool done = sealing->only_look;
+
+	if (!done)
+		*under_way = 0; /* first: should we die in between, it is not there twice */
+	for (uint32_t i = 0; i < source->reader.count && !done; i++) {
+		struct sealed to = {source, &source->reader.list[i], source_ring(source, i), i,
+				    last_ticks(source)};
+
+		done = to.ring && append(&to, event);
+	}
+	if (!done)
+		*under_way = 1;
+	sealing->something |= done;
+}
+
 bool source_seal(struct source *source, bool only_look)
 {
+	struct sealing sealing = {.source = source, .only_look = only_look};
 	bool something = false;
 
 	/* a process that ended in order has handed in what was open, and its threads may still run */
@@ -354,7 +380,8 @@ bool source_seal(struct source *source, bool only_look)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
 				something |= only_look || append(&to, &to.ring->open[k]);
 	}
-	return something;
+	source_each_slot(source, seal_slot, &sealing);
+	return something || sealing.something;
 }
 
 /* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is

@@ -162,6 +162,10 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 /* Makes events of what was open in a process that is gone, for another pass. After all that it has
  * published was given out. False: there are none. only_look: says whether there is something. */
 bool source_seal(struct source *source, bool only_look);
+/* Calls fn with an event, still to be described, for each slot of another process that is under way, and where that
+ * is noted: 0 there ends it. */
+typedef void (*slot_fn)(void *user, struct ring_open *event, uint8_t *under_way);
+void source_each_slot(struct source *source, slot_fn fn, void *user);
 /* Gives publishers the room back of what was delivered and flushed. */
 void source_release(struct source *source);
 /* Tells the process what is wanted of the host's stream `info`: see stream_want. */

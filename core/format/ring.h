@@ -114,6 +114,20 @@ static inline bool ring_open_is_sound(const struct ring_open *copy, uint32_t str
 	       copy->record.stream < stream_count;
 }
 
+/* The header of a file slots-N: see rtl_slots_create. What it describes follows on the next page. */
+struct spool_slots {
+	uint64_t address;    /* of the next page in the process */
+	uint64_t ready;      /* bytes that are used; release, acquire by readers */
+	uint32_t slot_bytes; /* 0: not described; release, acquire by readers */
+	uint32_t under_way;
+	uint32_t fact_count;
+	uint32_t reserved;
+	struct rtl_slot_fact facts[RTL_SLOT_FACTS_MAX];
+	struct ring_open event;
+};
+#define SPOOL_SLOTS_HEADER 4096u
+_Static_assert(sizeof(struct spool_slots) <= SPOOL_SLOTS_HEADER, "slots begin on a page");
+
 /* Identifies the mapping of a ring. Do not trust the ring's header: its writer may have had faults. */
 struct ring_place {
 	struct ring_header *ring;

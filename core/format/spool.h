@@ -7,6 +7,7 @@
  *             wanted of them, counters, the clock's first pair
  *   dict      the dictionary: what streams, strings and tracepoints are, see dict.h
  *   ring-N    one for each publishing thread, see ring.h
+ *   slots-N   what publishers have under way, as they keep it: struct spool_slots in ring.h
  */
 #pragma once
 
@@ -14,16 +15,19 @@
 
 #include <rtl/stream.h>
 
-#define SPOOL_MAGIC        "RTLSPOOL"
-#define SPOOL_VERSION      6u
-#define SPOOL_STREAMS_MAX  256u
-#define SPOOL_RINGS_MAX    4096u
-#define SPOOL_LOSSES_MAX   256u
-#define SPOOL_PENDING_MAX  128u
-#define SPOOL_SEGMENT_NAME "segment-%06u"
-#define SPOOL_SEGMENT_SCAN "segment-%u"
-#define SPOOL_PAIRS_MAX    64u
-#define SPOOL_DICT_MAX     (256ul << 20) /* bytes */
+#define SPOOL_MAGIC          "RTLSPOOL"
+#define SPOOL_VERSION        6u
+#define SPOOL_STREAMS_MAX    256u
+#define SPOOL_RINGS_MAX      4096u
+#define SPOOL_LOSSES_MAX     256u
+#define SPOOL_PENDING_MAX    128u
+#define SPOOL_SEGMENT_NAME   "segment-%06u"
+#define SPOOL_SEGMENT_SCAN   "segment-%u"
+#define SPOOL_SLOTS_NAME     "slots-%u"
+#define SPOOL_SLOT_BYTES_MAX 1024u
+#define SPOOL_PAIRS_MAX      64u
+#define SPOOL_SLOTS_MAX      192u
+#define SPOOL_DICT_MAX       (256ul << 20) /* bytes */
 
 /* Bits of rtl_stream.wanted[]. */
 enum spool_wanted {
@@ -132,7 +136,9 @@ struct spool_control {
 	/* How often threads have begun to wait for room in their rings, and how long they have in
 	 * all. Relaxed adds by them; nothing else depends on it. */
 	uint64_t waits, waited_ns;
-	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 80];
+	/* Above it there is no slots-N. Relaxed. */
+	uint64_t slots_end;
+	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 88];
 	struct spool_loss losses[SPOOL_LOSSES_MAX];
 	struct spool_stream streams[SPOOL_STREAMS_MAX];
 	struct spool_pending pending[SPOOL_PENDING_MAX];

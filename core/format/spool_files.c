@@ -284,6 +284,15 @@ struct ring_header *spool_files_map_segment(const struct spool_files *files, uin
 	return map_ring(files, name, bytes);
 }
 
+struct spool_slots *spool_files_map_slots(const struct spool_files *files, uint32_t number,
+					  size_t *bytes)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), SPOOL_SLOTS_NAME, number);
+	return map(files, name, SPOOL_SLOTS_HEADER, SIZE_MAX, bytes);
+}
+
 bool spool_files_unmap_segment(void *at, size_t bytes)
 {
 	bool hit = guard_was_hit(at);

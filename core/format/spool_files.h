@@ -61,6 +61,9 @@ struct ring_header *spool_files_map_segment(const struct spool_files *files, uin
 bool spool_files_unmap_segment(void *at, size_t bytes);
 /* Notes for the next reader that all of it has been delivered. Only where files are shared. */
 void spool_files_settle_segment(const struct spool_files *files, uint32_t segment);
+/* Maps slots-N; NULL: there is none. spool_files_unmap_segment lets go of it. */
+struct spool_slots *spool_files_map_slots(const struct spool_files *files, uint32_t number,
+					  size_t *bytes);
 /* Reads what is new in the dictionary. Returns how many bytes of it are valid. */
 uint64_t spool_files_read_dict(struct spool_files *files);
 void spool_files_close(struct spool_files *files);

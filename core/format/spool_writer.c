@@ -330,6 +330,33 @@ struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_
 	return ring;
 }
 
+struct spool_slots *spool_slots_create(struct spool *spool, uint32_t index, size_t bytes)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), SPOOL_SLOTS_NAME, index);
+	return map_file(spool, name, SPOOL_SLOTS_HEADER, bytes, NULL);
+}
+
+bool spool_slots_reserve(const struct spool *spool, uint32_t index, uint64_t from, uint64_t bytes)
+{
+	int dir_fd = spool_dir(spool), fd = -1, err = -1;
+	char name[32];
+
+	snprintf(name, sizeof(name), SPOOL_SLOTS_NAME, index);
+	if (dir_fd >= 0 && !bytes)
+		err = unlinkat(dir_fd, name, 0);
+	else if (dir_fd >= 0)
+		fd = openat_high(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+	if (fd >= 0) {
+		err = blocks_reserve(fd, from, bytes);
+		close(fd);
+	}
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return !err;
+}
+
 static void remove_files(int dir_fd)
 {
 	static const char *const marks[] = {"control", SESSION_FILE};

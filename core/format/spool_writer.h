@@ -55,6 +55,11 @@ bool spool_grow_dict(struct spool *spool, size_t bytes);
 bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
 			bool alone);
 
+/* slots-N (index), of so many bytes with its header; NULL with errno. */
+struct spool_slots *spool_slots_create(struct spool *spool, uint32_t index, size_t bytes);
+/* Gives a part of it its blocks; 0 bytes: removes the file. False: that cannot be. */
+bool spool_slots_reserve(const struct spool *spool, uint32_t index, uint64_t from, uint64_t bytes);
+
 /* Removes the files; mappings stay. */
 void spool_remove(struct spool *spool);
 /* The same, but descriptors stay open too: threads may still use them. */

@@ -88,6 +88,7 @@ static void finish_in_child(void)
 	guard_forked();
 	thread_no_wait = 0;
 	rings_forget();
+	slots_forget();
 	writer_forget_all();
 }
 

@@ -143,6 +143,11 @@ void open_hand_in(void);
 /* Publishes a copy of a record on the calling thread, wanted or not (publish.c). */
 void publish_copy(const struct rtl_record *record);
 
+/* ---- slots: memory of publishers in the spool: see rtl_slots_create in rtl/stream.h. */
+
+/* In a child after fork: it is the child's own from now on. */
+void slots_forget(void);
+
 /* ---- scope: scopes and stash of the calling thread: one page, mapped by its first use, given back when the
  * thread ends. TLS holds the pointer only: a librtl that comes with dlopen has little room there.
  *

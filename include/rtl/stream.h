@@ -161,6 +161,66 @@ static inline void rtl_pending_end(struct rtl_pending *pending, uint64_t n)
 			 __ATOMIC_RELEASE);
 }
 
+struct rtl_record;
+
+/* ---- slots: what is under way, where it can be read while the process lives, and after its end */
+
+/** How a fact gets from a slot into an event. */
+enum rtl_slot_how {
+	RTL_SLOT_NUMBER = 0, /**< it is the number in the slot */
+	RTL_SLOT_TICKS = 1,  /**< ticks (rtl_ticks), which become ns; 0 stays 0 */
+	RTL_SLOT_VIA =
+		2, /**< the slot has a pointer into memory of rtl_slots_create: the number there */
+	RTL_SLOT_IF =
+		3, /**< no fact: if the number in the slot is 0, those behind it are left out */
+};
+
+/** One fact. Numbers are unsigned, little-endian, 1 to 8 bytes, and are added to what the event has there. */
+struct rtl_slot_fact {
+	uint16_t from; /**< bytes from the slot's beginning */
+	uint16_t to;   /**< bytes from that of the struct rtl_record, whose payload follows it */
+	uint8_t from_bytes, to_bytes;
+	uint8_t how; /**< enum rtl_slot_how */
+	uint8_t at;  /**< RTL_SLOT_VIA: bytes behind the pointer, of to_bytes */
+};
+
+/** Most facts of a slot. */
+#define RTL_SLOT_FACTS_MAX 48u
+
+/** What slots of one kind say. */
+struct rtl_slots_info {
+	uint32_t struct_size;
+	uint32_t slot_bytes;
+	/** Where in a slot the byte is that says so: not 0 while what it holds is under way. Its writer stores it with
+	 * release after the facts, and 0 before it publishes the end. */
+	uint32_t under_way;
+	uint32_t fact_count;
+	const struct rtl_slot_fact *facts;
+	/** What all the events have alike: with its type (..._UNFINISHED) and size, and a payload of at most
+	 * RTL_OPEN_PAYLOAD_MAX bytes behind it. */
+	const struct rtl_record *event;
+};
+
+/**
+ * Memory that lies in the spool, for slots of what a publisher has under way. Whoever looks at the process, or finds
+ * it dead, makes events of the slots: so the publisher writes nothing besides. Where there are no files, and in a child
+ * made by fork, it is the process's own; a child finds zeros there. Any thread; not from a signal handler.
+ *
+ * @param bytes  zeros; before one of them is used, rtl_slots_ready is called
+ * @return in whole pages; NULL: no memory
+ */
+RTL_API void *rtl_slots_create(size_t bytes);
+
+/** The first `bytes` are about to be used. Any thread; not from a signal handler. */
+RTL_API void rtl_slots_ready(void *memory, size_t bytes);
+
+/** Says what the slots are, once. Without it they are only what others point to. Any thread. */
+RTL_API void rtl_slots_describe(void *memory, const struct rtl_stream *stream,
+				const struct rtl_slots_info *info);
+
+/** Gives the memory back, of so many bytes as it was made of; NULL is fine. */
+RTL_API void rtl_slots_destroy(void *memory, size_t bytes);
+
 /**
  * A number for a tool's own trace-point types, 1..254, for RTL_TYPE_USER; the same name gives
  * the same number within a process. Any thread.

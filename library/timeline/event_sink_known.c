@@ -18,9 +18,16 @@ static void take_dispatch(struct stream *stream, struct work_process *process,
 	const struct rtl_hsa_dispatch *d = event->payload;
 	const struct work_kernel *kernel =
 		event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
+	struct rtl_hsa_dispatch unfinished;
 
 	if (!kernel)
 		return;
+	if (event->type == RTL_TASK_UNFINISHED) { /* as far as it is known */
+		unfinished = *d;
+		unfinished.begin_ns = d->submit_ns;
+		unfinished.end_ns = event->time_ns;
+		d = &unfinished;
+	}
 	work_dispatch(&sink->work, process, d, kernel, event->correlation);
 	if (d->flags & RTL_HSA_DISPATCH_SERIALISED)
 		counters_dispatch(sink, event, d, kernel);
@@ -285,6 +292,7 @@ static EVENT_SINK_EACH(roctx_events, take_roctx)
 
 	static const struct wanted hsa[] = {
 		{RTL_TASK_END, sizeof(struct rtl_hsa_dispatch), dispatch_events, false},
+		{RTL_TASK_UNFINISHED, sizeof(struct rtl_hsa_dispatch), dispatch_events, true},
 		{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
 		{RTL_BARRIER_END, 0, generic_events, true},
 		{RTL_DIAGNOSTICS, 0, generic_events, true},

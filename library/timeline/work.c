@@ -374,6 +374,8 @@ void work_dispatch(struct work *work, struct work_process *process,
 	work_add_times(work, &slice);
 	if (!timed) /* it lasts nothing, where it was submitted */
 		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
+	if (d->flags & RTL_HSA_DISPATCH_UNFINISHED)
+		work_add(work, WORK_UNFINISHED, TIMELINE_BOOL, 1);
 	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = gpu->agent;
 	work_add(work, WORK_QUEUE, TIMELINE_UINT, d->queue);
 	add_stream(work, process, d->hip_stream);

@@ -146,13 +146,16 @@ static void print_failed(FILE *file, const struct summary_view *view)
 /* "open when the process ended: hipDeviceSynchronize (thread 4711, for 10.21s), and 3 more" */
 static void print_open(FILE *file, const struct summary_section *section)
 {
+	const char *before = strcmp(section->kind, "task") ? "open when the process ended: "
+							   : "under way when the process ended: ";
 	char duration[SUMMARY_DURATION_SIZE];
 	uint32_t i;
 
 	for (i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
 		const struct summary_open *open = &section->open[i];
 
-		fputs(i ? ",\n  " : "open when the process ended: ", file);
+		fputs(i ? ",
+  " : before, file);
 		summary_print_bytes(file, open->name, strlen(open->name));
 		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
 			summary_duration(duration, open->duration_ns));

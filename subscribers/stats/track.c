@@ -380,7 +380,7 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
-		const uint64_t begin = read_u64(event->payload, track->begin_offset);
+		uint64_t begin = read_u64(event->payload, track->begin_offset);
 		const uint32_t tid = track->tid_offset != NO_FIELD
 					     ? read_u32(event->payload, track->tid_offset)
 					     : event->tid;
@@ -392,6 +392,14 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 					     optional_u64(event->payload, track->string_offset),
 					     name);
 
+		char on_queue[sizeof(name) + 32];
+
+		if (track->gpu_offset != NO_FIELD) { /* as far as it is known */
+			begin = optional_u64(event->payload, track->submit_offset);
+			snprintf(on_queue, sizeof(on_queue), "%s on queue %" PRIu32, shown,
+				 optional_u32(event->payload, track->queue_offset));
+			shown = on_queue;
+		}
 		if (summary_section_add_open(track->section, shown, tid,
 					     event->time_ns > begin ? event->time_ns - begin : 0))
 			return out_of_memory(track);
@@ -582,9 +590,9 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 		/* all kinds that have it have what their ends have */
 		if (error || !open || open->payload_size < end->payload_size)
 			return error;
-		track->tid_offset =
-			find_field(open, RTL_KIND_UINT, 4,
-				   track->name_offset != NO_FIELD ? "begin_tid" : "tid");
+		track->tid_offset = track->submit_tid_offset != NO_FIELD
+					    ? track->submit_tid_offset
+					    : find_field(open, RTL_KIND_UINT, 4, "tid");
 		return host->subscribe(host, stream, unfinished, RTL_BUFFERED, take_open, track,
 				       NULL);
 	}

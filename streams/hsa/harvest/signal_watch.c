@@ -33,7 +33,7 @@ static inline void unlock_bucket(struct signal_watch_bucket *bucket)
 void signal_watch_forked(void)
 {
 	for (int i = 0; i < WATCH_BUCKETS; i++)
-		signal_watch_buckets[i].lock = (struct futex_owner){0};
+		signal_watch_buckets[i] = (struct signal_watch_bucket){.first = NULL};
 }
 
 /* The GPU writes the times before it changes the value, each on its own. */

@@ -62,8 +62,7 @@ static inline void signal_watch_prefetch(uint64_t signal)
 /* Hooks the function that destroys signals. */
 void signal_watch_hook(struct root_table *root);
 
-/* In the child of a fork, with one thread: opens the locks. The lists are in order at every moment:
- * a slot is complete before it is linked. */
+/* In the child of a fork, with one thread: opens the locks. The slots are the parent's. */
 void signal_watch_forked(void);
 
 /*

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/reserve.h"
 #include "interceptor.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
@@ -62,8 +61,12 @@ static struct slot *slot_at(const struct slot_pool *pool, uint32_t number)
 
 uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 {
+	const uint64_t most = (uint64_t)pool->count + wanted;
 	uint32_t made = 0;
 
+	if (wanted)
+		rtl_slots_ready(pool->slots,
+				(most < pool->capacity ? most : pool->capacity) * pool->slot_bytes);
 	while (made < wanted && pool->count < pool->capacity) {
 		struct slot *slot = slot_at(pool, pool->count);
 
@@ -101,7 +104,7 @@ int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, u
 	pool->bare = bare;
 	pool->slot_bytes = slot_bytes;
 	pool->capacity = power_of_two(capacity);
-	pool->slots = memory_reserve((size_t)pool->capacity * slot_bytes);
+	pool->slots = rtl_slots_create((size_t)pool->capacity * slot_bytes);
 	pool->free_ring = calloc(pool->capacity, sizeof(struct slot *));
 	pool->submit_ring = calloc(pool->capacity, sizeof(struct slot *));
 	if (!pool->slots || !pool->free_ring || !pool->submit_ring) {
@@ -117,8 +120,7 @@ void slots_fini(struct slot_pool *pool)
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
 		slot_signal_destroy(slot_at(pool, i)->signal);
 	__atomic_fetch_sub(&total, pool->count, __ATOMIC_RELAXED);
-	if (pool->slots)
-		munmap(pool->slots, (size_t)pool->capacity * pool->slot_bytes);
+	rtl_slots_destroy(pool->slots, (size_t)pool->capacity * pool->slot_bytes);
 	free(pool->free_ring);
 	free(pool->submit_ring);
 	memset(pool, 0, sizeof(*pool));

@@ -47,6 +47,8 @@ struct slot_kind {
 	bool (*finished)(struct slot *slot);
 	/* It has ended: publishes its event, if it is one and somebody wants it. */
 	void (*publish)(struct source *source, struct slot *slot);
+	/* It will not end: publishes that, if somebody wants it; NULL: no event. */
+	void (*unfinished)(struct source *source, struct slot *slot);
 	/* Gives it up; NULL: nothing is to be done. `looked_at`: its submitter still looks whether it has ended. */
 	void (*abandon)(struct slot *slot, bool looked_at);
 };
@@ -85,6 +87,9 @@ struct slot {
 	bool in_scope;    /* its submitter was within a scope, of which the source knows more */
 	bool spoilt;      /* SLOT_WATCHED: others share its signal, it gets no times */
 	uint8_t times_by; /* of a copy: enum slot_times */
+	/* It is work that its pool's memory describes (rtl_slots_describe), and is under way. Release when it is
+	 * submitted; acquire by readers in other processes. */
+	uint8_t under_way;
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct slot) == 64, "a cache line");

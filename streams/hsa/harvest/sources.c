@@ -67,6 +67,8 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 {
 	const struct slot_kind *kind = slot->kind;
 
+	/* First: who finds the process dead in between makes no second event of it. */
+	__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
 	kind->publish(source, slot);
 	if (kind->stream)
 		rtl_pending_end(source->pending, 1);
@@ -198,6 +200,9 @@ static void abandon(struct source *source, const char *cause)
 	for (struct slot *slot = pool->first; slot; slot = next) {
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
+		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
+		if (slot->kind->unfinished)
+			slot->kind->unfinished(source, slot);
 		if (slot->kind->abandon)
 			slot->kind->abandon(slot, looked_at);
 	}

@@ -30,7 +30,8 @@ FORK_LOCK(lock, lock);
 static struct table *current;
 static const struct kernel *unknown; /* set once, before current */
 
-#define KERNEL_BUCKETS 4096
+#define KERNEL_BUCKETS  4096
+#define KERNELS_AT_ONCE 1024
 /* By name. Release when one is added, acquire in kernel_table_named. */
 static struct kernel *named[KERNEL_BUCKETS];
 
@@ -124,6 +125,20 @@ static int make_room(void)
 	return 0;
 }
 
+/* Where a reader of the spool finds it, to which slots point. */
+static struct kernel *kernel_new(void)
+{
+	static struct kernel *left, *end;
+
+	if (left == end) {
+		left = rtl_slots_create(KERNELS_AT_ONCE * sizeof(*left));
+		end = left ? left + KERNELS_AT_ONCE : left;
+		if (left)
+			rtl_slots_ready(left, KERNELS_AT_ONCE * sizeof(*left));
+	}
+	return left ? left++ : NULL;
+}
+
 static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 {
 	struct kernel **bucket = &named[name % KERNEL_BUCKETS], *kernel;
@@ -133,7 +148,7 @@ static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 		if (kernel->uid == uid && kernel->name == name)
 			return kernel;
 	*first = true;
-	kernel = malloc(sizeof(*kernel));
+	kernel = kernel_new();
 	if (!kernel)
 		return NULL;
 	*kernel = (struct kernel){

@@ -31,11 +31,12 @@ void publish_init(void)
 }
 
 /* A begin, whose number is even, is published where the program submits. That may be on the
- * runtime's own thread. */
+ * runtime's own thread. What has not finished is given up at once. */
 static inline struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {
-	return !(type & 1) && handler_thread_is_this() ? rtl_try_reserve(stream, type, size)
-						       : rtl_reserve(stream, type, size);
+	return type == RTL_TASK_UNFINISHED || (!(type & 1) && handler_thread_is_this())
+		       ? rtl_try_reserve(stream, type, size)
+		       : rtl_reserve(stream, type, size);
 }
 
 void publish_payload(struct rtl_stream *stream, uint16_t type, const struct publish_ids *ids,

@@ -283,6 +283,8 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	if (rtl_enabled(interceptor.stream,
 			kind == AQL_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		packets_publish_begin(queue, slot);
+	/* Release: a reader of the spool finds the facts above. */
+	__atomic_store_n(&slot->slot.under_way, kind != AQL_BARRIER, __ATOMIC_RELEASE);
 	return slot;
 }
 

@@ -80,6 +80,17 @@ static void publish_dispatch_end(struct source *source, struct slot *slot)
 	turn_in_with_room(turn);
 }
 
+static void publish_dispatch_unfinished(struct source *source, struct slot *slot)
+{
+	struct packet_slot *packet = packet_slot_of(slot);
+	const struct work_times none = {0, 0};
+
+	packet->packet.flags |= RTL_HSA_DISPATCH_UNFINISHED;
+	if (rtl_enabled(interceptor.stream, RTL_TASK_UNFINISHED))
+		publish_dispatch(RTL_TASK_UNFINISHED, &queue_of(source)->id, &packet->dispatch,
+				 scope_of(packet), none);
+}
+
 static void publish_barrier_end(struct source *source, struct slot *slot)
 {
 	struct packet_slot *packet = packet_slot_of(slot);
@@ -98,7 +109,7 @@ static void publish_barrier_end(struct source *source, struct slot *slot)
 const struct slot_kinds dispatch_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_TASK_END,
 		   .payload_bytes = sizeof(struct rtl_hsa_dispatch),
-		   .publish = publish_dispatch_end);
+		   .publish = publish_dispatch_end, .unfinished = publish_dispatch_unfinished);
 
 const struct slot_kinds barrier_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_BARRIER_END,

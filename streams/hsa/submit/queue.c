@@ -12,6 +12,7 @@
 #include "counter.h"
 #include "faults.h"
 #include "harvest.h"
+#include "kernel_table.h"
 #include "publish.h"
 #include "room.h"
 #include "submitters.h"
@@ -138,6 +139,70 @@ static void describe(struct queue *queue)
 	interceptor_set_number(id->uid, "packets", queue->packets);
 }
 
+#define FACT_OF(from_, to_, to_size, ...)                                                          \
+	{                                                                                          \
+		.from = offsetof(struct packet_slot, from_), .to = (to_),                          \
+		.from_bytes = sizeof(((struct packet_slot *)0)->from_), .to_bytes = (to_size),     \
+		__VA_ARGS__                                                                        \
+	}
+#define RECORD_FACT(from_, to_, ...)                                                               \
+	FACT_OF(from_, offsetof(struct rtl_record, to_), 8, __VA_ARGS__)
+#define FACT(from_, to_, ...)                                                                      \
+	FACT_OF(from_, sizeof(struct rtl_record) + offsetof(struct rtl_hsa_dispatch, to_),         \
+		sizeof(((struct rtl_hsa_dispatch *)0)->to_), __VA_ARGS__)
+
+/* As publish_dispatch has them. */
+static const struct rtl_slot_fact facts[] = {
+	RECORD_FACT(dispatch.kernel, uid, .how = RTL_SLOT_VIA, .at = offsetof(struct kernel, uid)),
+	RECORD_FACT(packet.packet_id, instance),
+	FACT(dispatch.kernel, kernel_name, .how = RTL_SLOT_VIA,
+	     .at = offsetof(struct kernel, name)),
+	FACT(packet.submit_ticks, submit_ns, .how = RTL_SLOT_TICKS),
+	FACT(packet.packet_id, packet_id),
+	FACT(dispatch.kernel_object, kernel_object),
+	FACT(packet.submit_tid, submit_tid),
+	FACT(packet.flags, flags),
+	FACT(dispatch.grid[0], grid_x),
+	FACT(dispatch.grid[1], grid_y),
+	FACT(dispatch.grid[2], grid_z),
+	FACT(dispatch.workgroup[0], workgroup_x),
+	FACT(dispatch.workgroup[1], workgroup_y),
+	FACT(dispatch.workgroup[2], workgroup_z),
+	FACT(dispatch.group_bytes, group_segment_bytes),
+	FACT(dispatch.private_bytes, private_segment_bytes),
+	FACT(slot.in_scope, scope, .how = RTL_SLOT_IF),
+	RECORD_FACT(scope.correlation, correlation),
+	FACT(scope.scope, scope),
+	FACT(scope.scope_instance, scope_instance),
+	FACT(scope.call_ticks, call_ns, .how = RTL_SLOT_TICKS),
+	FACT(scope.hip_stream, hip_stream),
+	FACT(scope.range, range),
+};
+
+/* What whoever reads the spool makes of the queue's slots. */
+static void describe_slots(const struct queue *queue)
+{
+	struct {
+		struct rtl_record record;
+		struct rtl_hsa_dispatch payload;
+	} event = {.record = {.size = sizeof(event),
+			      .type = RTL_TASK_UNFINISHED,
+			      .parent_uid = queue->id.uid,
+			      .instance = publish_instance(&queue->id, 0)},
+		   .payload = {.gpu = queue->id.node,
+			       .queue = queue->id.number,
+			       .flags = RTL_HSA_DISPATCH_UNFINISHED}};
+
+	rtl_slots_describe(
+		queue->source.pool.slots, interceptor.stream,
+		&(struct rtl_slots_info){.struct_size = sizeof(struct rtl_slots_info),
+					 .slot_bytes = sizeof(struct packet_slot),
+					 .under_way = offsetof(struct packet_slot, slot.under_way),
+					 .fact_count = sizeof(facts) / sizeof(*facts),
+					 .facts = facts,
+					 .event = &event.record});
+}
+
 /* The part of creation that can fail before the runtime's queue exists. */
 static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32_t type)
 {
@@ -179,6 +244,7 @@ static void attach(struct queue *queue)
 	queue->submitters = submitters_add(queue->hsa);
 	list_add(queue);
 	describe(queue);
+	describe_slots(queue);
 	if (interceptor.hsa.set_profiler_enabled(queue->hsa, 1))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "queue %u: no GPU times, profiling is refused",
 			queue->id.number);

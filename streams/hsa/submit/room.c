@@ -17,7 +17,8 @@ static bool mark_over(const struct queue_mark *mark)
 {
 	struct slot *slot = &mark->slot->slot;
 
-	if (mark->slot->packet.packet_id != mark->index)
+	if (mark->slot->packet.packet_id != mark->index ||
+	    !slot->kind) /* a child of fork has zeros */
 		return true;
 	if (slot->kind->signal == SLOT_OWN)
 		return !slot_signal_is_pending(slot->signal);
