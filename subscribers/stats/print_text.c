@@ -154,8 +154,7 @@ static void print_open(FILE *file, const struct summary_section *section)
 	for (i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
 		const struct summary_open *open = &section->open[i];
 
-		fputs(i ? ",
-  " : before, file);
+		fputs(i ? ",\n  " : before, file);
 		summary_print_bytes(file, open->name, strlen(open->name));
 		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
 			summary_duration(duration, open->duration_ns));
