@@ -380,7 +380,8 @@ bool source_seal(struct source *source, bool only_look)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
 				something |= only_look || append(&to, &to.ring->open[k]);
 	}
-	source_each_slot(source, seal_slot, &sealing);
+	if (source->files.shared) /* else it would not be noted that it was done */
+		source_each_slot(source, seal_slot, &sealing);
 	return something || sealing.something;
 }
 
