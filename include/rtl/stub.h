@@ -54,6 +54,7 @@ struct rtl_record;
 struct rtl_pending;
 struct rtl_tracepoint_desc;
 struct rtl_scope;
+struct rtl_slots_info;
 struct rtl_site;
 struct rtl_span;
 
