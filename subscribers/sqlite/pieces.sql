@@ -46,5 +46,6 @@ WITH
     UNION ALL SELECT 'rtl_xpti_value', ?3, printf('SELECT b.id, b.process, b.object, j.key, json_extract(j.value, ''$[0]''),'
       || ' json_extract(j.value, ''$[1]'') FROM "%w" AS b JOIN rtl_args AS a ON a.id = b.metadata_id, json_each(a.json) AS j'
       || ' WHERE b.object <> 0', ?3) WHERE ?8 AND ?2 IN (2, 4, 26, 42))
-SELECT group_concat(printf('DROP VIEW %s; %s UNION ALL %s', m.name, m.sql, p.sql), ';') FROM piece AS p
-  JOIN sqlite_master AS m ON m.name = p.view AND instr(m.sql, printf('"%w" AS b', p.source)) = 0;
+SELECT group_concat(printf('DROP VIEW %s; %s UNION ALL %s', view, made, sql), ';') FROM
+  (SELECT view, source, sql, (SELECT m.sql FROM sqlite_master AS m WHERE m.name = view) AS made FROM piece)
+  WHERE instr(made, printf('"%w" AS b', source)) = 0;
