@@ -73,9 +73,12 @@ int outputs_pattern(const char *name, char **pattern)
 	const struct output_names names = output_names_here(&room);
 
 	*pattern = NULL;
-	return output_pattern(name, &names, pattern)
-		       ? cli_usage("-o %s: a variable in it is not set in the environment", name)
-		       : CLI_OK;
+	if (!output_pattern(name, &names, pattern))
+		return CLI_OK;
+	cli_usage("-o %s: %s is not set in the environment", name, cli_text(*pattern));
+	free(*pattern);
+	*pattern = NULL;
+	return CLI_USAGE;
 }
 
 /* ---- what is made of a database ---- */

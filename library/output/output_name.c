@@ -130,7 +130,7 @@ static void write_text(FILE *out, const char *text, enum made made, bool is_part
 static int expand(const char *pattern, const struct output_names *names, enum made made,
 		  char **path)
 {
-	const char *part = "";
+	const char *part = "", *sign = pattern;
 	char *text = NULL, pid[16], one[2] = "";
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -138,8 +138,7 @@ static int expand(const char *pattern, const struct output_names *names, enum ma
 	if (!out)
 		return RTL_ENOMEM;
 	for (const char *p = pattern; *p && part;) {
-		const char *sign = p;
-
+		sign = p;
 		one[0] = *p++;
 		if (*one != '%') {
 			write_text(out, one, made, false);
@@ -158,6 +157,8 @@ static int expand(const char *pattern, const struct output_names *names, enum ma
 	}
 	if (fclose(out) || (!part && made != GLOB)) {
 		free(text);
+		if (!part && made == PATTERN)
+			*path = strndup(sign, strcspn(sign, "}") + 1);
 		return part ? RTL_ENOMEM : RTL_EINVAL;
 	}
 	*path = text;
