@@ -41,32 +41,29 @@ static sqlite3_stmt *prepare(const struct database *database, const char *sql)
 
 /* ---- opening ---- */
 
-int database_has_table(const struct database *database, const char *name)
+/* The number that a query answers with, of a text (NULL: none); 0 for NULL, -1 if it fails. */
+static int64_t ask_number(const struct database *database, const char *sql, const char *text)
 {
-	sqlite3_stmt *statement =
-		prepare(database, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') "
-				  "AND name = ?");
-	int rc, found = -1;
+	sqlite3_stmt *statement = prepare(database, sql);
+	int64_t number = -1;
 
 	if (!statement)
 		return -1;
-	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-	rc = sqlite3_step(statement);
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		found = rc == SQLITE_ROW;
+	sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		number = sqlite3_column_int64(statement, 0);
 	else
 		database_fail(database);
 	sqlite3_finalize(statement);
-	return found;
+	return number;
 }
 
-static bool has_any_table(const struct database *database)
+int database_has_table(const struct database *database, const char *name)
 {
-	sqlite3_stmt *statement = prepare(database, "SELECT 1 FROM sqlite_master");
-	int rc = sqlite3_step(statement);
-
-	sqlite3_finalize(statement);
-	return rc != SQLITE_DONE;
+	return (int)ask_number(database,
+			       "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type IN"
+			       " ('table', 'view') AND name = ?)",
+			       name);
 }
 
 static int look_for_tables(struct database *database)
@@ -148,7 +145,9 @@ bool database_replaceable(const char *path)
 	if (!st.st_size)
 		return true;
 	database = open_any(path, true);
-	replaceable = database && (!has_any_table(database) || !look_for_tables(database));
+	replaceable = database &&
+		      (!ask_number(database, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", NULL) ||
+		       !look_for_tables(database));
 	database_close(database);
 	return replaceable;
 }
@@ -231,36 +230,22 @@ int database_refuse_unfinished(struct database *database, bool taken)
 	return taken ? CLI_OK : status;
 }
 
-/* The number that a query answers with; 0 for NULL, -1 if it fails. */
-static int64_t ask_number(struct database *database, const char *sql)
-{
-	sqlite3_stmt *statement = prepare(database, sql);
-	int64_t number = -1;
-
-	if (!statement)
-		return -1;
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		number = sqlite3_column_int64(statement, 0);
-	else
-		database_fail(database);
-	sqlite3_finalize(statement);
-	return number;
-}
-
 int64_t database_operations(struct database *database)
 {
-	return ask_number(database, "SELECT count(*) FROM rocpd_op");
+	return ask_number(database, "SELECT count(*) FROM rocpd_op", NULL);
 }
 
 int64_t database_has_operations(struct database *database)
 {
-	return ask_number(database, "SELECT EXISTS(SELECT 1 FROM rocpd_op)");
+	return ask_number(database, "SELECT EXISTS(SELECT 1 FROM rocpd_op)", NULL);
 }
 
 int64_t database_lost(struct database *database)
 {
-	return ask_number(database, "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger "
-				    "WHERE stream <> 'rtl.diagnostics'");
+	return ask_number(database,
+			  "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger "
+			  "WHERE stream <> 'rtl.diagnostics'",
+			  NULL);
 }
 
 #define COLUMNS_MAX 16

@@ -21,6 +21,10 @@ static void print_row(sqlite3_stmt *row)
 	const int column = sqlite3_column_count(row) > 1 ? sqlite3_column_int(row, 1) : 0;
 	int indent = 0;
 
+	if (sqlite3_column_count(row) > 1 && sqlite3_column_type(row, 1) == SQLITE_NULL) {
+		puts(line);
+		return;
+	}
 	while (column && indent + (int)strlen(line) > WIDTH) {
 		int length = WIDTH - indent;
 		const int least = column - indent;

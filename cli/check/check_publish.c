@@ -8,42 +8,39 @@
 
 #include "check.h"
 
+/* F(type, array, name, kind, unit, description, what it is in the n-th event) */
+#define KINDS(F)                                                                                   \
+	F(uint64_t, , u64, UINT, "bytes", "any number", number(n))                                 \
+	F(uint64_t, , address, ADDRESS, "", "any address", number(n + 1))                          \
+	F(uint64_t, , time_ns, TIME, "ns", "any time", number(n + 2))                              \
+	F(uint64_t, , string, STRING, "", "an interned string, or an id that names none",          \
+	  n % 5 ? string : number(n))                                                              \
+	F(uint64_t, , uid, UID, "", "a tracepoint, or an id that names none",                      \
+	  n % 7 ? uid : number(n))                                                                 \
+	F(int64_t, , i64, INT, "", "any number", (int64_t)number(n + 3))                           \
+	F(double, , f64, FLOAT, "", "any number, or none", reals[n % 6])                           \
+	F(float, , f32, FLOAT, "", "any number, or none", (float)reals[n % 6])                     \
+	F(uint32_t, , u32, UINT, "count", "any number", (uint32_t)number(n))                       \
+	F(int32_t, , i32, INT, "", "any number", (int32_t)number(n))                               \
+	F(uint16_t, , u16, UINT, "", "any number", (uint16_t)number(n))                            \
+	F(int16_t, , i16, INT, "", "any number", (int16_t)number(n))                               \
+	F(uint8_t, , u8, UINT, "", "any number", (uint8_t)number(n))                               \
+	F(uint8_t, , yes, BOOL, "", "any byte", (uint8_t)n)                                        \
+	F(int8_t, , i8, INT, "", "any number", (int8_t)number(n))                                  \
+	F(uint8_t, [9], bytes, BYTES, "", "any bytes", "\0\xff'\"\n")                              \
+	F(struct rtl_text, , text, TEXT, "", "any bytes, up to what an event can hold",            \
+	  {(uint32_t)(sizeof(*k) + sizeof(*arg)), text})                                           \
+	F(struct rtl_text, , args, ARGS, "", "named values",                                       \
+	  {(uint32_t)sizeof(*k), (uint32_t)sizeof(*arg)})
+
+#define MEMBER(type, array, name, ...) type name array;
 struct kinds {
-	uint64_t u64, address, time_ns, string, uid;
-	int64_t i64;
-	double f64;
-	float f32;
-	uint32_t u32;
-	int32_t i32;
-	uint16_t u16;
-	int16_t i16;
-	uint8_t u8, yes;
-	int8_t i8;
-	uint8_t bytes[9];
-	struct rtl_text text, args;
+	KINDS(MEMBER)
 };
 
-#define FIELD(...) RTL_FIELD(struct kinds, __VA_ARGS__)
-static const struct rtl_field kind_fields[] = {
-	FIELD(u64, RTL_KIND_UINT, "bytes", "any number"),
-	FIELD(address, RTL_KIND_ADDRESS, "", "any address"),
-	FIELD(time_ns, RTL_KIND_TIME, "ns", "any time"),
-	FIELD(string, RTL_KIND_STRING, "", "an interned string, or an id that names none"),
-	FIELD(uid, RTL_KIND_UID, "", "a tracepoint, or an id that names none"),
-	FIELD(i64, RTL_KIND_INT, "", "any number"),
-	FIELD(f64, RTL_KIND_FLOAT, "", "any number, or none"),
-	FIELD(f32, RTL_KIND_FLOAT, "", "any number, or none"),
-	FIELD(u32, RTL_KIND_UINT, "count", "any number"),
-	FIELD(i32, RTL_KIND_INT, "", "any number"),
-	FIELD(u16, RTL_KIND_UINT, "", "any number"),
-	FIELD(i16, RTL_KIND_INT, "", "any number"),
-	FIELD(u8, RTL_KIND_UINT, "", "any number"),
-	FIELD(yes, RTL_KIND_BOOL, "", "any byte"),
-	FIELD(i8, RTL_KIND_INT, "", "any number"),
-	FIELD(bytes, RTL_KIND_BYTES, "", "any bytes"),
-	FIELD(text, RTL_KIND_TEXT, "", "any bytes, up to what an event can hold"),
-	FIELD(args, RTL_KIND_ARGS, "", "named values"),
-};
+#define FIELD(type, array, name, kind, unit, description, ...)                                     \
+	RTL_FIELD(struct kinds, name, RTL_KIND_##kind, unit, description),
+static const struct rtl_field kind_fields[] = {KINDS(FIELD)};
 
 static const struct rtl_type_info kind_types[] = {
 	RTL_TYPE_INFO(RTL_TASK_BEGIN, "task_begin", struct kinds, kind_fields, "begins"),
@@ -76,26 +73,8 @@ static void fill(struct kinds *k, unsigned n, uint64_t string, uint64_t uid, uin
 	struct rtl_arg *arg = (struct rtl_arg *)(k + 1);
 	char *bytes = (char *)(arg + 1);
 
-	*k = (struct kinds){
-		.u64 = number(n),
-		.address = number(n + 1),
-		.time_ns = number(n + 2),
-		.string = n % 5 ? string : number(n),
-		.uid = n % 7 ? uid : number(n),
-		.i64 = (int64_t)number(n + 3),
-		.f64 = reals[n % 6],
-		.f32 = (float)reals[n % 6],
-		.u32 = (uint32_t)number(n),
-		.i32 = (int32_t)number(n),
-		.u16 = (uint16_t)number(n),
-		.i16 = (int16_t)number(n),
-		.u8 = (uint8_t)number(n),
-		.yes = (uint8_t)n,
-		.i8 = (int8_t)number(n),
-		.bytes = "\0\xff'\"\n",
-		.text = {(uint32_t)(sizeof(*k) + sizeof(*arg)), text},
-		.args = {(uint32_t)sizeof(*k), (uint32_t)sizeof(*arg)},
-	};
+#define VALUE(type, array, name, kind, unit, description, ...) .name = __VA_ARGS__,
+	*k = (struct kinds){KINDS(VALUE)};
 	*arg = (struct rtl_arg){.name = string, .value.number = number(n), .kind = RTL_KIND_UINT};
 	for (uint32_t i = 0; i < text; i++)
 		bytes[i] = (char)(n + i);

@@ -102,12 +102,10 @@ int collect_deliver_completed(const char *folder, const char *subscribers);
  *  a source reads. CLI_OK, or an exit status after a line. */
 int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own);
 
-/** Counts the events of a trace as the statistics subscriber does: trace_summary.c. 0, or -1 after a line. */
-int trace_summarize(const char *path, struct summary *summary);
-/** The same of a database that is open, with what only it knows: whether it is still written, the work of
- *  SYCL's command groups. */
+/** Counts the events of a database as the statistics subscriber does, and what only it knows: whether it is
+ *  still written, the work of SYCL's command groups. 0, or -1 after a line: trace_summary.c. */
 int database_summarize(struct database *database, struct summary *summary);
-/** That alone. */
+/** What only it knows alone. */
 int database_summarize_more(struct database *database, struct summary *summary);
 
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */

@@ -57,8 +57,8 @@ int convert_timeline(const struct part *part, enum timeline_format format,
 		     const struct convert_job *job, uint64_t *slices);
 struct event_sink;
 struct summary;
-/** Replays traces into a timeline that has been begun. `summary` (or NULL) is filled by the same events, as by
- *  trace_summarize, before the timeline ends. */
+/** Replays traces into a timeline that has been begun, into a summary as the statistics subscriber does, or into
+ *  both (NULL: not): then the summary is filled before the timeline ends. An exit status after a line. */
 int convert_feed(const struct part *part, char *const *inputs, size_t count,
 		 struct event_sink *sink, struct summary *summary);
 /** rocprofv3's JSON. */

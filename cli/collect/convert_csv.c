@@ -152,36 +152,27 @@ static bool is_ours(const char *name)
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Whether nothing else is there than files of an earlier conversion. */
-static bool holds_ours_alone(const char *folder)
+/* Whether nothing else is there than files of an earlier conversion; `takes_away`: these go. */
+static bool holds_ours_alone(const char *folder, bool takes_away)
 {
 	DIR *dir = opendir(folder);
 	bool alone = dir != NULL;
 
-	for (struct dirent *e; alone && (e = readdir(dir));)
-		alone = is_ours(e->d_name);
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (!is_ours(e->d_name))
+			alone = false;
+		else if (takes_away)
+			unlinkat(dirfd(dir), e->d_name, 0);
 	if (dir)
 		closedir(dir);
 	return alone;
-}
-
-static void remove_ours(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (is_ours(entry->d_name))
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
 }
 
 int convert_check_csv(const char *folder)
 {
 	if (part_check_place(folder))
 		return CLI_FAILED;
-	if (access(folder, F_OK) || holds_ours_alone(folder))
+	if (access(folder, F_OK) || holds_ours_alone(folder, false))
 		return CLI_OK; /* if it cannot be made, who makes it says so */
 	return cli_failed("output %s exists and holds something else, so it is not written to; "
 			  "choose another folder with -o",
@@ -198,14 +189,14 @@ int convert_prepare_csv(const char *folder)
 	if (errno != EEXIST)
 		return cli_failed("output %s: %s; choose another folder with -o", folder,
 				  strerror(errno));
-	remove_ours(folder);
+	holds_ours_alone(folder, true);
 	return CLI_OK;
 }
 
 /* Tables that are whole, but not all of them, would mislead. */
 void convert_drop_csv(const char *folder)
 {
-	remove_ours(folder);
+	holds_ours_alone(folder, true);
 	rmdir(folder);
 }
 

@@ -18,7 +18,6 @@
 #include "database.h"
 #include "embed.h"
 #include "hash.h"
-#include "json.h"
 
 EMBED(convert_rocpd7_sql, RTL_CLI "/collect/convert_rocpd7.sql");
 EMBED(convert_rocpd7_processes_sql, RTL_CLI "/collect/convert_rocpd7_processes.sql");
@@ -56,122 +55,6 @@ static char *named(const char *sql, const char *guid)
 	}
 	sqlite3_str_appendall(out, sql);
 	return cli_need(sqlite3_str_finish(out));
-}
-
-/* ---- arguments ---- */
-
-/* A part of a text. */
-struct text {
-	const char *text;
-	size_t length;
-};
-
-/* An argument of a call. */
-struct argument {
-	int position;
-	struct text type, name;
-	const char *value; /* where it begins */
-};
-
-/* "const hsa_queue_t *queue": its name is what stands last. */
-static struct text name_of(struct text parameter)
-{
-	size_t at = parameter.length;
-
-	while (at && !strchr(" *&", parameter.text[at - 1]))
-		at--;
-	return (struct text){parameter.text + at, parameter.length - at};
-}
-
-/* Where the argument of that name stands: "name=", or "*name=". NULL: nowhere. */
-static const char *find_argument(const char *line, struct text name)
-{
-	while (line) {
-		const char *at = line + strspn(line, "*");
-
-		if (strncmp(at, name.text, name.length) == 0 && at[name.length] == '=')
-			return line;
-		line = strstr(line, ", ");
-		line += line ? 2 : 0;
-	}
-	return NULL;
-}
-
-/* Of "*ptr=1" declared as "int *ptr" the value is an int. */
-static struct text type_of(struct text type, size_t pointed)
-{
-	while (pointed-- && type.length && type.text[type.length - 1] == '*')
-		type.length--;
-	while (type.length && type.text[type.length - 1] == ' ')
-		type.length--;
-	return type;
-}
-
-static void add_text(sqlite3_str *json, struct text text)
-{
-	char *room = sqlite3_malloc64(JSON_ESCAPED_MAX * text.length + 1);
-
-	if (room)
-		sqlite3_str_appendf(json, ",\"%.*s\"",
-				    (int)(json_escape(room, text.text, text.length) - room), room);
-	sqlite3_free(room);
-}
-
-static void add_argument(sqlite3_str *json, const struct argument *argument, size_t length)
-{
-	sqlite3_str_appendf(json, "%s[%d", sqlite3_str_length(json) ? "," : "[",
-			    argument->position);
-	add_text(json, argument->type);
-	add_text(json, argument->name);
-	add_text(json, (struct text){argument->value, length});
-	sqlite3_str_appendall(json, "]");
-}
-
-/* The arguments of a call as a trace has them, "size=4096, *ptr=0x7f2a", and as its function declares them, "void
- * **ptr, size_t size": [[position, type, name, value], ...]. A value, which may hold commas, ends before the next
- * declared one. What is not declared has no type. */
-static void put_args(sqlite3_str *json, const char *declared, const char *line)
-{
-	struct argument argument = {0, {"", 0}, {"", 0}, line};
-
-	for (int i = 0; *declared; i++) {
-		const char *comma = strstr(declared, ", ");
-		const size_t length = comma ? (size_t)(comma - declared) : strlen(declared);
-		const struct text name = name_of((struct text){declared, length});
-		const char *at = find_argument(argument.value, name);
-
-		if (at && (argument.name.length || at == line)) {
-			const size_t stars = strspn(at, "*");
-			const struct text type = {declared, length - name.length};
-
-			if (argument.name.length)
-				add_argument(json, &argument, (size_t)(at - 2 - argument.value));
-			argument = (struct argument){i,
-						     type_of(type, stars),
-						     {at, stars + name.length},
-						     at + stars + name.length + 1};
-		}
-		declared += length + (comma ? 2 : 0);
-	}
-	if (*line)
-		add_argument(json, &argument, strlen(argument.value));
-	sqlite3_str_appendall(json, *line ? "]" : "[]");
-}
-
-/* rtl_call_args(declared, line) */
-static void call_args(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	const char *declared = cli_text((const char *)sqlite3_value_text(values[0]));
-	const char *line = cli_text((const char *)sqlite3_value_text(values[1]));
-	sqlite3_str *json = sqlite3_str_new(NULL);
-	char *text;
-
-	put_args(json, declared, line);
-	text = sqlite3_str_finish(json);
-	if (text)
-		sqlite3_result_text(context, text, -1, sqlite3_free);
-	else
-		sqlite3_result_error_nomem(context);
 }
 
 /* ---- processes and machines ---- */
@@ -265,7 +148,6 @@ static int write_all(struct rocpd7 *out)
 	convert_rows_function(rows, "rtl_machine", 1, machine);
 	convert_rows_function(rows, "rtl_hash", 1, hash);
 	convert_rows_function(rows, "rtl_guid", 2, guid);
-	convert_rows_function(rows, "rtl_call_args", 2, call_args);
 	rows->all *= 2; /* a row and its event */
 	if (!status)
 		status = convert_rows_objects(rows);

@@ -155,11 +155,24 @@ INSERT INTO @event (id, category_id, stack_id, parent_stack_id, correlation_id, 
   SELECT x.id, (SELECT id FROM @string WHERE string = ifnull(x.stream, '')), x.instance, 0, 0, CASE ifnull(x.text, '') WHEN ''
     THEN '{}' ELSE json_object('message', x.text) END
   FROM c_span AS x WHERE x.process = :process AND x.id BETWEEN :from AND :to;
+-- Arguments of calls as a trace has them, "size=4096, *ptr=0x7f2a", and as their functions declare them, "void **ptr, size_t size": a name
+-- is what stands last there. A value, which may hold commas, ends before the next declared one; of "*ptr=1" the type has a star less.
 INSERT INTO @arg (event_id, position, type, name, value)
-  SELECT x.id, json_extract(a.value, '$[0]'), json_extract(a.value, '$[1]'), json_extract(a.value, '$[2]'), json_extract(a.value, '$[3]')
-  FROM c_call AS x LEFT JOIN i.rtl_tracepoint_metadata AS m ON m.process = x.process AND m.uid = x.uid AND m.key = 'arguments',
-    json_each(rtl_call_args(m.value, x.args)) AS a
-  WHERE x.process = :process AND x.args <> '' AND x.id BETWEEN :from AND :to ORDER BY x.id;
+  WITH declared AS (SELECT uid, position, type, substr(text, length(type) + 1) AS name FROM (SELECT m.uid AS uid, p.key AS position,
+      p.value AS text, rtrim(p.value, 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_[]') AS type
+      FROM i.rtl_tracepoint_metadata AS m, json_each('["' || replace(m.value, ', ', '","') || '"]') AS p
+      WHERE m.process = :process AND m.key = 'arguments')),
+    call AS (SELECT id, uid, args, ', ' || args AS line FROM c_call
+      WHERE process = :process AND args <> '' AND id BETWEEN :from AND :to),
+    there AS (SELECT c.id AS id, args, position, type, name, instr(line, ', ' || name || '=') AS plain,
+      instr(line, ', *' || name || '=') AS pointed FROM call AS c JOIN declared AS d ON d.uid = c.uid WHERE name <> ''),
+    argument AS (SELECT id, args, position, ifnull(nullif(plain, 0), pointed) AS begin, substr('*', 1, NOT plain) || name AS name,
+      rtrim(substr(type, 1, length(type) - (NOT plain AND type GLOB '*[*]')), ' ') AS type FROM there WHERE plain OR pointed),
+    part AS (SELECT *, min(begin) OVER (PARTITION BY id) AS first, lead(begin) OVER (PARTITION BY id ORDER BY begin) AS next FROM argument)
+  SELECT id, position, type, name, substr(args, begin + length(name) + 1,
+      ifnull(next - 2, length(args) + 1) - begin - length(name) - 1) FROM part WHERE first = 1
+  UNION ALL SELECT id, 0, '', '', args FROM call WHERE id NOT IN (SELECT id FROM argument WHERE begin = 1)
+  ORDER BY 1, 2;
 -- For the view stream_args: which stream one is.
 UPDATE @arg SET extdata = json_object('stream_id', (SELECT s.number FROM c_stream AS s WHERE s.process = :process AND
     printf('0x%x', s.stream) = value))

@@ -148,15 +148,16 @@ static int begin_output(struct convert *convert, const struct part *part,
 
 /* ---- as a subscriber ---- */
 
-/* A subscriber of the command's own can be given nothing. */
+/* A subscriber of the command's own can be given nothing. Either can be NULL. */
 static struct event_sink *fed;
-static struct summary *filled; /* beside it; NULL: none */
+static struct summary *filled;
 static struct sink counting;
 
-static int begin_sink(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		      void **instance)
+static int begin_sinks(const struct rtl_host *host, const struct rtl_setting *settings,
+		       size_t count, void **instance)
 {
-	fed->host = host;
+	if (fed)
+		fed->host = host;
 	if (filled)
 		sink_init(&counting, host, filled);
 	*instance = fed;
@@ -167,18 +168,20 @@ static int take_stream(void *sink, const struct rtl_stream_info *info)
 {
 	const int error = filled ? sink_add_stream(&counting, info) : 0;
 
-	return error ? error : event_sink_stream(sink, info);
+	return error || !sink ? error : event_sink_stream(sink, info);
 }
 
 static int take_process(void *sink, const struct rtl_process *process)
 {
-	event_lookup_process(sink, process);
+	if (sink)
+		event_lookup_process(sink, process);
 	return 0;
 }
 
 static int end_process(void *sink, const struct rtl_process *process)
 {
-	generic_unfinished(sink, process);
+	if (sink)
+		generic_unfinished(sink, process);
 	return 0;
 }
 
@@ -186,7 +189,8 @@ static int finish(void *sink)
 {
 	const int error = filled ? sink_finish(&counting) : 0;
 
-	event_sink_finish(sink);
+	if (sink)
+		event_sink_finish(sink);
 	return error;
 }
 
@@ -196,7 +200,7 @@ static const struct rtl_subscriber subscriber = {
 	.name = "convert",
 	.version = "1",
 	.description = "of the command rtl",
-	.create = begin_sink,
+	.create = begin_sinks,
 	.stream = take_stream,
 	.process_begin = take_process,
 	.process_end = end_process,
@@ -206,7 +210,7 @@ static const struct rtl_subscriber subscriber = {
 int convert_feed(const struct part *part, char *const *inputs, size_t count,
 		 struct event_sink *sink, struct summary *summary)
 {
-	int status;
+	int status, error;
 
 	fed = sink;
 	filled = summary;
@@ -214,8 +218,8 @@ int convert_feed(const struct part *part, char *const *inputs, size_t count,
 	status = collect_feed(inputs, count, NULL, "", &subscriber);
 	sink_fini(&counting);
 	counting = (struct sink){0};
-	return timeline_error(&sink->timeline) ? part_failed(part, timeline_error(&sink->timeline))
-					       : status;
+	error = sink ? timeline_error(&sink->timeline) : 0;
+	return error ? part_failed(part, error) : status;
 }
 
 static int replay(struct convert *convert, const struct part *part)

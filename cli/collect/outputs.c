@@ -67,58 +67,18 @@ char *outputs_subscribers(const struct outputs *outputs, int *status)
 	return NULL;
 }
 
-/* What stands behind a percent sign, up to its end; 0: nothing that is known. */
-static size_t part_length(const char *part)
-{
-	const char *end;
-
-	if (part[0] == 'q' && part[1] == '{' && (end = strchr(part, '}')))
-		return (size_t)(end - part) + 1;
-	return strchr("pehr%", part[0]) && part[0] ? 1 : 0;
-}
-
-static int write_part(FILE *out, const char *name, const char *part, size_t length)
+int outputs_pattern(const char *name, char **pattern)
 {
 	struct output_names_room room;
 	const struct output_names names = output_names_here(&room);
-	char one[256], *text;
 
-	if (length == 0) {
-		fputs("%%", out);
-	} else if (strchr("pe%", *part)) {
-		fprintf(out, "%%%c", *part);
-	} else {
-		snprintf(one, sizeof(one), "%%%.*s", (int)length, part);
-		if (output_expand(one, &names, &text))
-			return cli_usage("-o %s: %s is not set in the environment", name, one);
-		for (const char *at = text; *at; at++)
-			fputs(*at == '%' ? "%%" : (const char[]){*at, '\0'}, out);
-		free(text);
-	}
-	return CLI_OK;
-}
-
-int outputs_pattern(const char *name, char **pattern)
-{
-	size_t size, length;
-	FILE *out = cli_need(open_memstream(pattern, &size));
-	int status = CLI_OK;
-
-	for (const char *at = name; *at && !status; at++) {
-		if (*at != '%') {
-			putc(*at, out);
-			continue;
-		}
-		length = part_length(at + 1);
-		status = write_part(out, name, at + 1, length);
-		at += length;
-	}
-	cli_need(fclose(out) ? NULL : *pattern);
-	if (status) {
-		free(*pattern);
-		*pattern = NULL;
-	}
-	return status;
+	*pattern = NULL;
+	if (!output_pattern(name, &names, pattern))
+		return CLI_OK;
+	cli_usage("-o %s: %s is not set in the environment", name, cli_text(*pattern));
+	free(*pattern);
+	*pattern = NULL;
+	return CLI_USAGE;
 }
 
 /* ---- what is made of a database ---- */

@@ -109,26 +109,6 @@ static int run_section(const struct merge *merge, const char *name)
 
 /* ---- moving an input: a copy of it is changed ---- */
 
-static int copy_database(const struct merge *merge, const char *to)
-{
-	sqlite3 *db = NULL;
-	sqlite3_backup *copy = NULL;
-	int rc = -1;
-
-	if (sqlite3_open(to, &db) == SQLITE_OK &&
-	    sqlite3_exec(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL,
-			 NULL) == SQLITE_OK)
-		copy = sqlite3_backup_init(db, "main", merge->db, "i");
-	if (copy) {
-		sqlite3_backup_step(copy, -1);
-		rc = sqlite3_backup_finish(copy);
-	}
-	if (rc)
-		cli_error("%s: %s", to, sqlite3_errmsg(db));
-	sqlite3_close(db);
-	return rc;
-}
-
 static int move_input(struct merge *merge, size_t number)
 {
 	char *path = cli_format("%s.%zu", merge->output, number), *sql;
@@ -137,7 +117,7 @@ static int move_input(struct merge *merge, size_t number)
 	unlink(path); /* what one that was killed has left */
 	free(merge->traces[number]);
 	merge->traces[number] = path;
-	if (copy_database(merge, path) || run_sql(merge, "DETACH i") ||
+	if (run_format(merge, "VACUUM i INTO %Q", path) || run_sql(merge, "DETACH i") ||
 	    run_format(merge, "ATTACH %Q AS i; PRAGMA i.journal_mode = OFF", path) ||
 	    !(sql = ask(merge, section("list"))))
 		return -1;

@@ -7,8 +7,12 @@
 #include "cli.h"
 #include "collect.h"
 #include "database.h"
+#include "embed.h"
 #include "info.h"
 #include "summary.h"
+#include "view.h"
+
+EMBED(summary_csv_sql, RTL_CLI "/read/summary_csv.sql");
 
 struct request {
 	struct cli_operands files;
@@ -47,6 +51,15 @@ static bool read_sort(const char *text, enum summary_sort *sort)
 			return true;
 	}
 	return false;
+}
+
+static void print_csv(struct summary *summary, FILE *file, const struct summary_style *style)
+{
+	struct view view;
+
+	view_begin(&view, false);
+	summary_print_json(summary, view.json.file, style);
+	(void)view_end(&view, summary_csv_sql);
 }
 
 typedef void print_fn(struct summary *summary, FILE *file, const struct summary_style *style);
@@ -96,7 +109,7 @@ static int run(void *user)
 						    : SUMMARY_TOP;
 	status = summarize(style.title,
 			   request->json  ? summary_print_json
-			   : request->csv ? summary_print_csv
+			   : request->csv ? print_csv
 					  : summary_print_text,
 			   &style);
 	if (status || !request->details)

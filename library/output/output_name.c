@@ -76,7 +76,7 @@ static const char *rank(void)
 	return "0";
 }
 
-/* The value of a variable of which {NAME} stands there, and where that ends. */
+/* The value of a variable of which {NAME} may stand there, and where that ends. */
 static const char *variable(const char **at)
 {
 	const char *end = **at == '{' ? strchr(*at, '}') : NULL, *value;
@@ -84,12 +84,12 @@ static const char *variable(const char **at)
 
 	value = name ? getenv(name) : NULL;
 	free(name);
-	if (end)
-		*at = end + 1;
+	*at = end ? end + 1 : *at - 1;
 	return value;
 }
 
-/* What stands for what is behind a percent sign, and where that ends; NULL: nothing is known. */
+/* What stands for what is behind a percent sign, and where that ends; NULL: a variable that is not set, or, where
+ * it does not move on, nothing that is known. */
 static const char *meaning(const char **at, const struct output_names *names, char pid[16])
 {
 	switch (*(*at)++) {
@@ -112,19 +112,25 @@ static const char *meaning(const char **at, const struct output_names *names, ch
 	}
 }
 
-static void write_text(FILE *out, const char *text, const char *escaped, bool is_part)
+/* What comes of a pattern: a path; a pattern of glob(3), in which what differs from process to process is one; or a
+ * pattern in which only that is left, and what is not known stands for itself. */
+enum made { PATH, GLOB, PATTERN };
+
+static void write_text(FILE *out, const char *text, enum made made, bool is_part)
 {
 	for (; *text; text++) {
-		if (strchr(escaped, *text))
+		if (made == GLOB && strchr("*?[\\", *text))
 			fputc('\\', out);
+		if (made == PATTERN && *text == '%')
+			fputc('%', out);
 		fputc(is_part && *text == '/' ? '_' : *text, out);
 	}
 }
 
-/* `glob`: what differs from process to process is a pattern. */
-static int expand(const char *pattern, const struct output_names *names, bool glob, char **path)
+static int expand(const char *pattern, const struct output_names *names, enum made made,
+		  char **path)
 {
-	const char *escaped = glob ? "*?[\\" : "", *part = "";
+	const char *part = "", *sign = pattern;
 	char *text = NULL, pid[16], one[2] = "";
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -132,17 +138,27 @@ static int expand(const char *pattern, const struct output_names *names, bool gl
 	if (!out)
 		return RTL_ENOMEM;
 	for (const char *p = pattern; *p && part;) {
-		if (*p != '%') {
-			one[0] = *p++;
-			write_text(out, one, escaped, false);
-		} else if (p++, glob && (*p == 'p' || *p == 'e')) {
-			fputs(*p++ == 'p' ? "[0-9]*" : "*", out);
-		} else if ((part = meaning(&p, names, pid))) {
-			write_text(out, part, escaped, true);
+		sign = p;
+		one[0] = *p++;
+		if (*one != '%') {
+			write_text(out, one, made, false);
+		} else if (made != PATH && (*p == 'p' || *p == 'e')) {
+			if (made == PATTERN)
+				fprintf(out, "%%%c", *p);
+			else
+				fputs(*p == 'p' ? "[0-9]*" : "*", out);
+			p++;
+		} else {
+			part = meaning(&p, names, pid);
+			if (!part && made == PATTERN && p == sign + 1)
+				part = one;
+			write_text(out, part ? part : "", made, true);
 		}
 	}
-	if (fclose(out) || (!part && !glob)) {
+	if (fclose(out) || (!part && made != GLOB)) {
 		free(text);
+		if (!part && made == PATTERN)
+			*path = strndup(sign, strcspn(sign, "}") + 1);
 		return part ? RTL_ENOMEM : RTL_EINVAL;
 	}
 	*path = text;
@@ -153,11 +169,16 @@ char *output_glob(const char *pattern, const struct output_names *names)
 {
 	char *glob = NULL;
 
-	(void)expand(pattern, names, true, &glob);
+	(void)expand(pattern, names, GLOB, &glob);
 	return glob;
 }
 
 int output_expand(const char *pattern, const struct output_names *names, char **path)
 {
-	return expand(pattern, names, false, path);
+	return expand(pattern, names, PATH, path);
+}
+
+int output_pattern(const char *name, const struct output_names *names, char **pattern)
+{
+	return expand(name, names, PATTERN, pattern);
 }

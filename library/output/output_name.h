@@ -58,3 +58,6 @@ char *output_glob(const char *pattern, const struct output_names *names);
  * @return 0; RTL_EINVAL: an unknown letter, or a variable that is not set; RTL_ENOMEM
  */
 int output_expand(const char *pattern, const struct output_names *names, char **path);
+/** The name that a user gives as such a pattern: what is the same for all processes is put in, any other percent
+ *  sign stands for itself. As output_expand; RTL_EINVAL: a variable is not set, and *pattern is what names it. */
+int output_pattern(const char *name, const struct output_names *names, char **pattern);

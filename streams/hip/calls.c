@@ -155,77 +155,6 @@ fill(struct rtl_record *record, const struct hip_call *call, const struct hip_en
 		payload->flags |= end->flags;
 }
 
-/* end: NULL if it begins; else the record ends what is open. */
-static inline __attribute__((always_inline)) void publish(const struct hip_call *call,
-							  uint16_t type, const struct hip_end *end)
-{
-	struct rtl_record *record =
-		rtl_reserve(hip_streams.calls, type, sizeof(struct rtl_hip_call));
-	const uint32_t open = end ? call->open : 0;
-
-	if (!record) {
-		rtl_open_close(hip_streams.calls, open, call->image.instance);
-		return;
-	}
-	fill(record, call, end);
-	if (open)
-		rtl_commit_end(record, hip_streams.calls, open, call->image.instance);
-	else
-		rtl_commit(record);
-}
-
-/* values: room for them, if there are texts among them; else NULL. */
-static inline __attribute__((always_inline)) void publish_values(const struct hip_call *call,
-								 uint16_t type,
-								 const struct hip_end *end,
-								 struct call_values *values)
-{
-	const enum hip_id id = call->id;
-	const struct call_signature *signature = &hip_functions[id].signature;
-	const uint32_t open = end ? call->open_debug : 0;
-	const bool succeeded = end && end->succeeded;
-	const uint32_t bytes = known[id].value_bytes;
-	struct rtl_hip_call_debug *payload;
-	struct rtl_record *record;
-	uint32_t room = bytes;
-
-	if (values)
-		room = call_values_read(values, signature, bytes, call->packed, succeeded);
-	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + room);
-	if (!record) {
-		rtl_open_close(hip_streams.debug, open, call->image.instance);
-		return;
-	}
-	payload = rtl_record_payload(record);
-	fill(record, call, end);
-	if (values)
-		call_values_fill(values, payload, sizeof(*payload), &payload->args);
-	else
-		call_values_put(signature, call->packed, bytes, succeeded, payload,
-				sizeof(*payload), &payload->args);
-	if (LIKELY(open))
-		rtl_commit_end(record, hip_streams.debug, open, call->image.instance);
-	else
-		rtl_commit(record);
-}
-
-static __attribute__((noinline)) void publish_texts(const struct hip_call *call, uint16_t type,
-						    const struct hip_end *end)
-{
-	struct call_values values;
-
-	publish_values(call, type, end, &values);
-}
-
-static inline __attribute__((always_inline)) void
-publish_debug(const struct hip_call *call, uint16_t type, const struct hip_end *end)
-{
-	if (UNLIKELY(hip_functions[call->id].signature.has_texts))
-		publish_texts(call, type, end);
-	else
-		publish_values(call, type, end, NULL);
-}
-
 /* An event if the process ends within the call. */
 static inline void fill_open(struct rtl_record *record, const struct hip_call *call)
 {
@@ -234,6 +163,88 @@ static inline void fill_open(struct rtl_record *record, const struct hip_call *c
 	fill(record, call, NULL);
 	payload->flags |= RTL_HIP_CALL_UNFINISHED;
 	payload->tid = (uint32_t)record->ticks;
+}
+
+/* The record ends what is open, if anything is. */
+static inline __attribute__((always_inline)) void
+commit(struct rtl_record *record, struct rtl_stream *stream, uint32_t open, uint64_t instance)
+{
+	if (!record)
+		rtl_open_close(stream, open, instance);
+	else if (open)
+		rtl_commit_end(record, stream, open, instance);
+	else
+		rtl_commit(record);
+}
+
+/* end: NULL if it begins. */
+static inline __attribute__((always_inline)) void publish(const struct hip_call *call,
+							  uint16_t type, const struct hip_end *end)
+{
+	struct rtl_record *record =
+		rtl_reserve(hip_streams.calls, type, sizeof(struct rtl_hip_call));
+
+	if (record)
+		fill(record, call, end);
+	commit(record, hip_streams.calls, end ? call->open : 0, call->image.instance);
+}
+
+_Static_assert(sizeof(struct rtl_hip_call_debug) + 8 + 8 * CALL_ARGUMENTS <= RTL_OPEN_PAYLOAD_MAX,
+	       "all arguments but texts are kept");
+
+/* open: to be set, where the event is kept; NULL: it is one. values: room for them, if there are texts among them;
+ * else NULL. */
+static inline __attribute__((always_inline)) void
+publish_values(const struct hip_call *call, uint16_t type, const struct hip_end *end,
+	       uint32_t *open, struct call_values *values)
+{
+	const struct call_signature *signature = &hip_functions[call->id].signature;
+	const bool succeeded = end && end->succeeded;
+	const uint32_t bytes = known[call->id].value_bytes;
+	struct rtl_hip_call_debug *payload;
+	struct rtl_record *record;
+	uint32_t room = bytes;
+
+	if (values)
+		room = call_values_read(values, signature, bytes, call->packed, succeeded);
+	if (values && open)
+		room = call_values_fit(values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	record = open ? rtl_open_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + room,
+					 open)
+		      : rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + room);
+	if (record) {
+		payload = rtl_record_payload(record);
+		if (open)
+			fill_open(record, call);
+		else
+			fill(record, call, end);
+		if (values)
+			call_values_fill(values, payload, sizeof(*payload), &payload->args);
+		else
+			call_values_put(signature, call->packed, bytes, succeeded, payload,
+					sizeof(*payload), &payload->args);
+	}
+	if (!open)
+		commit(record, hip_streams.debug, end ? call->open_debug : 0, call->image.instance);
+	else if (record)
+		rtl_open_commit(record);
+}
+
+static __attribute__((noinline)) void publish_texts(const struct hip_call *call, uint16_t type,
+						    const struct hip_end *end, uint32_t *open)
+{
+	struct call_values values;
+
+	publish_values(call, type, end, open, &values);
+}
+
+static inline __attribute__((always_inline)) void
+publish_debug(const struct hip_call *call, uint16_t type, const struct hip_end *end, uint32_t *open)
+{
+	if (UNLIKELY(hip_functions[call->id].signature.has_texts))
+		publish_texts(call, type, end, open);
+	else
+		publish_values(call, type, end, open, NULL);
 }
 
 static __attribute__((noinline)) void keep(struct hip_call *call)
@@ -245,51 +256,6 @@ static __attribute__((noinline)) void keep(struct hip_call *call)
 		return;
 	fill_open(record, call);
 	rtl_open_commit(record);
-}
-
-_Static_assert(sizeof(struct rtl_hip_call_debug) + 8 + 8 * CALL_ARGUMENTS <= RTL_OPEN_PAYLOAD_MAX,
-	       "all arguments but texts are kept");
-
-/* values: as above. */
-static inline __attribute__((always_inline)) void keep_values(struct hip_call *call,
-							      struct call_values *values)
-{
-	const struct call_signature *signature = &hip_functions[call->id].signature;
-	uint32_t bytes = known[call->id].value_bytes, room = bytes;
-	struct rtl_hip_call_debug *payload;
-	struct rtl_record *record;
-
-	if (values) {
-		(void)call_values_read(values, signature, bytes, call->packed, false);
-		room = call_values_fit(values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
-	}
-	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
-				  (uint32_t)sizeof(*payload) + room, &call->open_debug);
-	if (!record)
-		return;
-	payload = rtl_record_payload(record);
-	fill_open(record, call);
-	if (values)
-		call_values_fill(values, payload, sizeof(*payload), &payload->args);
-	else
-		call_values_put(signature, call->packed, bytes, false, payload, sizeof(*payload),
-				&payload->args);
-	rtl_open_commit(record);
-}
-
-static __attribute__((noinline)) void keep_texts(struct hip_call *call)
-{
-	struct call_values values;
-
-	keep_values(call, &values);
-}
-
-static inline void keep_debug(struct hip_call *call)
-{
-	if (UNLIKELY(hip_functions[call->id].signature.has_texts))
-		keep_texts(call);
-	else
-		keep_values(call, NULL);
 }
 
 /* Of a call that the user's selection leaves out: what it would have published. */
@@ -311,7 +277,7 @@ static __attribute__((cold, noinline)) void publish_begins(const struct hip_call
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN))
 		publish(call, RTL_FUNCTION_BEGIN, NULL);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, NULL);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL);
 }
 
 /* ---- what the thread is within */
@@ -377,7 +343,7 @@ static inline void keep_open(struct hip_call *call)
 	if (UNLIKELY(rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED)))
 		keep(call);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
-		keep_debug(call);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_UNFINISHED, NULL, &call->open_debug);
 }
 
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
@@ -455,7 +421,7 @@ void hip_call_end(const struct hip_call *call, int64_t result)
 	else if (UNLIKELY(call->open))
 		rtl_open_close(hip_streams.calls, call->open, call->image.instance);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, &end);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, &end, NULL);
 	else if (call->open_debug)
 		rtl_open_close(hip_streams.debug, call->open_debug, call->image.instance);
 }

@@ -628,50 +628,39 @@ int roctxProfilerResume(uint64_t tid)
 	return next.roctxProfilerResume ? next.roctxProfilerResume(tid) : 0;
 }
 
-int roctxNameOsThread(const char *name)
-{
-	begin();
-	publish_name(RTL_ROCTX_THREAD, rtl_thread_id(), name);
-	return next.roctxNameOsThread ? next.roctxNameOsThread(name) : 0;
-}
-
 /* An agent is a struct with its handle in it. */
-int roctxNameHsaAgent(const char *name, const void *agent)
+static uint64_t handle_of(const void *agent)
 {
 	uint64_t handle = 0;
 
-	begin();
 	if (rtl_enabled(stream, RTL_METADATA))
 		(void)text_read_bytes(&handle, (uint64_t)(uintptr_t)agent, sizeof(handle));
-	publish_name(RTL_ROCTX_AGENT, handle, name);
-	return next.roctxNameHsaAgent ? next.roctxNameHsaAgent(name, agent) : 0;
+	return handle;
 }
 
-int roctxNameHipDevice(const char *name, int device)
-{
-	begin();
-	publish_name(RTL_ROCTX_DEVICE, (uint64_t)(int64_t)device, name);
-	return next.roctxNameHipDevice ? next.roctxNameHipDevice(name, device) : 0;
-}
+#define NAME(function, kind, object, parameters, ...)                                              \
+	int function parameters                                                                    \
+	{                                                                                          \
+		begin();                                                                           \
+		publish_name(kind, object, name);                                                  \
+		return next.function ? next.function(__VA_ARGS__) : 0;                             \
+	}
+NAME(roctxNameOsThread, RTL_ROCTX_THREAD, rtl_thread_id(), (const char *name), name)
+NAME(roctxNameHsaAgent, RTL_ROCTX_AGENT, handle_of(agent), (const char *name, const void *agent),
+     name, agent)
+NAME(roctxNameHipDevice, RTL_ROCTX_DEVICE, (uint64_t)(int64_t)device,
+     (const char *name, int device), name, device)
+NAME(roctxNameHipStream, RTL_ROCTX_STREAM, (uint64_t)(uintptr_t)hip_stream,
+     (const char *name, const void *hip_stream), name, hip_stream)
 
-int roctxNameHipStream(const char *name, const void *hip_stream)
-{
-	begin();
-	publish_name(RTL_ROCTX_STREAM, (uint64_t)(uintptr_t)hip_stream, name);
-	return next.roctxNameHipStream ? next.roctxNameHipStream(name, hip_stream) : 0;
-}
-
-uint32_t roctx_version_major(void)
-{
-	begin();
-	return next.roctx_version_major ? next.roctx_version_major() : 4;
-}
-
-uint32_t roctx_version_minor(void)
-{
-	begin();
-	return next.roctx_version_minor ? next.roctx_version_minor() : 1;
-}
+#define VERSION(part, number)                                                                      \
+	uint32_t roctx_version_##part(void)                                                        \
+	{                                                                                          \
+		begin();                                                                           \
+		return next.roctx_version_##part ? next.roctx_version_##part() : (number);         \
+	}
+VERSION(major, 4)
+VERSION(minor, 1)
 
 /* ---- by name */
 

@@ -412,20 +412,35 @@ static void record_call(struct notify *n, const struct stream *stream)
 	end(r);
 }
 
-static void record_memory(struct notify *n)
+/* `rest`: of the size that an event of the kind has behind what all have. Where `element` is a place of it, the text is
+ * that, and not the event's own. */
+static void record_rest(const struct notify *n, const void *rest, uint32_t size, uint32_t element)
 {
-	const struct xpti_memory *memory = n->user;
-	struct rtl_xpti_memory *p;
-	struct rtl_record *r = begin(n, sizeof *p, 0);
+	const uint32_t all = (uint32_t)sizeof(struct rtl_xpti);
+	struct rtl_record *r = begin(n, size, 0);
+	struct rtl_xpti *p;
 
 	if (!r)
 		return;
 	p = rtl_record_payload(r);
-	p->memory = memory ? memory->object : 0;
-	p->pointer = memory ? memory->pointer : 0;
-	p->bytes = memory ? memory->size : 0;
-	p->guard = memory ? memory->guard : 0;
+	memcpy((char *)p + all, (const char *)rest + all, size - all);
+	if (element) {
+		memcpy((char *)p + element, &p->text, sizeof p->text);
+		p->text.length = 0;
+	}
 	end(r);
+}
+
+static void record_memory(struct notify *n)
+{
+	static const struct xpti_memory none;
+	const struct xpti_memory *memory = n->user ? n->user : &none;
+	const struct rtl_xpti_memory p = {.memory = memory->object,
+					  .pointer = memory->pointer,
+					  .bytes = memory->size,
+					  .guard = memory->guard};
+
+	record_rest(n, &p, sizeof p, 0);
 }
 
 static int32_t optional(const struct xpti_optional *o)
@@ -433,88 +448,66 @@ static int32_t optional(const struct xpti_optional *o)
 	return o->engaged ? (int32_t)o->value : -1;
 }
 
-/* What a texts' place is within: the text of the event itself. */
 static void record_buffer(struct notify *n)
 {
 	const struct xpti_buffer *buffer = n->kind == KIND_BUFFER ? n->user : NULL;
 	const struct xpti_image *image = n->kind == KIND_IMAGE ? n->user : NULL;
-	struct rtl_xpti_buffer *p;
-	struct rtl_record *r;
+	struct rtl_xpti_buffer p = {
+		.format = -1, .addressing = -1, .coordinates = -1, .filtering = -1};
 
-	if (buffer)
-		take_text(n, buffer->element);
-	r = begin(n, sizeof *p, 0);
-	if (!r)
-		return;
-	p = rtl_record_payload(r);
-	memset(&p->handle, 0, sizeof *p - offsetof(struct rtl_xpti_buffer, handle));
-	p->format = p->addressing = p->coordinates = p->filtering = -1;
-	p->element = p->event.text;
-	p->event.text.length = 0;
 	if (buffer) {
-		p->handle = buffer->user;
-		p->host = buffer->host;
-		p->element_size = buffer->element_size;
-		p->dimensions = buffer->dimensions;
-		memcpy(&p->range_x, buffer->range, sizeof buffer->range);
+		take_text(n, buffer->element);
+		p.handle = buffer->user;
+		p.host = buffer->host;
+		p.element_size = buffer->element_size;
+		p.dimensions = buffer->dimensions;
+		memcpy(&p.range_x, buffer->range, sizeof buffer->range);
 	} else if (image) {
-		p->handle = image->user;
-		p->host = image->host;
-		p->dimensions = image->dimensions;
-		memcpy(&p->range_x, image->range, sizeof image->range);
-		p->format = (int32_t)image->format;
-		p->addressing = optional(&image->addressing);
-		p->coordinates = optional(&image->coordinates);
-		p->filtering = optional(&image->filtering);
+		p.handle = image->user;
+		p.host = image->host;
+		p.dimensions = image->dimensions;
+		memcpy(&p.range_x, image->range, sizeof image->range);
+		p.format = (int32_t)image->format;
+		p.addressing = optional(&image->addressing);
+		p.coordinates = optional(&image->coordinates);
+		p.filtering = optional(&image->filtering);
 	}
-	end(r);
+	record_rest(n, &p, sizeof p, offsetof(struct rtl_xpti_buffer, element));
 }
 
 static void record_association(struct notify *n)
 {
 	const struct xpti_association *association = n->user;
-	struct rtl_xpti_association *p;
-	struct rtl_record *r = begin(n, sizeof *p, 0);
+	struct rtl_xpti_association p = {0};
 
-	if (!r)
-		return;
-	p = rtl_record_payload(r);
-	p->handle = association ? association->user : 0;
+	if (association)
+		p.handle = association->user;
 	/* of what is destroyed nothing but its handle is there */
-	p->memory = association && n->type != RTL_OFFLOAD_ALLOC_DESTRUCT ? association->memory : 0;
-	end(r);
+	if (association && n->type != RTL_OFFLOAD_ALLOC_DESTRUCT)
+		p.memory = association->memory;
+	record_rest(n, &p, sizeof p, 0);
 }
 
 static void record_accessor(struct notify *n)
 {
 	const struct xpti_accessor *accessor = n->kind == KIND_BUFFER ? n->user : NULL;
 	const struct xpti_image_accessor *image = n->kind == KIND_IMAGE ? n->user : NULL;
-	struct rtl_xpti_accessor *p;
-	struct rtl_record *r;
+	struct rtl_xpti_accessor p = {.target = -1, .mode = -1};
 
-	if (image)
-		take_text(n, image->element);
-	r = begin(n, sizeof *p, 0);
-	if (!r)
-		return;
-	p = rtl_record_payload(r);
-	memset(&p->handle, 0, sizeof *p - offsetof(struct rtl_xpti_accessor, handle));
-	p->target = p->mode = -1;
-	p->element = p->event.text;
-	p->event.text.length = 0;
 	if (accessor) {
-		p->handle = accessor->object;
-		p->accessor = accessor->accessor;
-		p->target = (int32_t)accessor->target;
-		p->mode = (int32_t)accessor->mode;
+		p.handle = accessor->object;
+		p.accessor = accessor->accessor;
+		p.target = (int32_t)accessor->target;
+		p.mode = (int32_t)accessor->mode;
 	} else if (image) {
-		p->handle = image->object;
-		p->accessor = image->accessor;
-		p->target = optional(&image->target);
-		p->mode = optional(&image->mode);
-		p->element_size = (uint32_t)image->element_size;
+		take_text(n, image->element);
+		p.handle = image->object;
+		p.accessor = image->accessor;
+		p.target = optional(&image->target);
+		p.mode = optional(&image->mode);
+		p.element_size = (uint32_t)image->element_size;
 	}
-	end(r);
+	record_rest(n, &p, sizeof p, offsetof(struct rtl_xpti_accessor, element));
 }
 
 /* An event without more than all have. Its ticks; 0: it was not recorded. */

@@ -16,53 +16,38 @@ static void out_of_memory(struct counted *counted)
 	counted->host->fail(counted->host, "out of memory");
 }
 
-static void free_one(struct summary_counter *one)
-{
-	free(one->kernel);
-	free(one->name);
-	free(one->unit);
-	free(one);
-}
-
-void summary_forget_counters(struct summary *summary)
-{
-	for (struct summary_counter *next, *c = summary->counters; c; c = next) {
-		next = c->next;
-		free_one(c);
-	}
-}
-
 /* As track.c names what a tracepoint stands for. */
-static char *name_of(const struct rtl_tracepoint *tp)
+static char *name_of(struct summary *summary, const struct rtl_tracepoint *tp)
 {
 	const char *readable = rtl_tracepoint_value(tp, "demangled");
 
-	return strdup(readable && *readable ? readable : tp && *tp->name ? tp->name : UNKNOWN_NAME);
+	return summary_copy(summary, readable && *readable ? readable
+				     : tp && *tp->name     ? tp->name
+							   : UNKNOWN_NAME);
 }
 
 static struct summary_counter *make(struct counted *counted, const struct rtl_event *event,
 				    uint64_t kernel, uint64_t key)
 {
 	const struct rtl_host *host = counted->host;
-	struct summary_counter *one = calloc(1, sizeof(*one));
+	struct summary *summary = counted->summary;
+	struct summary_counter *one = summary_alloc(summary, sizeof(*one));
 	const struct rtl_tracepoint *tp;
 	const char *unit;
 
 	if (!one)
 		return NULL;
 	if (kernel)
-		one->kernel = name_of(host->tracepoint(host, event->process, kernel));
+		one->kernel = name_of(summary, host->tracepoint(host, event->process, kernel));
 	tp = host->tracepoint(host, event->process, event->uid);
 	unit = rtl_tracepoint_value(tp, "unit");
-	one->unit = strdup(unit ? unit : "");
-	one->name = name_of(tp);
+	one->unit = summary_copy(summary, unit ? unit : "");
+	one->name = name_of(summary, tp);
 	if ((kernel && !one->kernel) || !one->name || !one->unit ||
-	    !map_set(&counted->all, key, (uintptr_t)one)) {
-		free_one(one);
+	    !map_set(&counted->all, key, (uintptr_t)one))
 		return NULL;
-	}
-	one->next = counted->summary->counters;
-	counted->summary->counters = one;
+	one->next = summary->counters;
+	summary->counters = one;
 	return one;
 }
 
@@ -182,17 +167,13 @@ static const struct summary_group *kernel_group(struct summary *summary, const c
 static int rename_kernel(struct summary *summary, struct summary_counter *one)
 {
 	const struct summary_group *group = kernel_group(summary, one->kernel);
-	char *name = group ? strdup(group->name) : NULL;
 
-	if (!name)
-		return RTL_ENOMEM;
-	free(one->kernel);
-	one->kernel = name;
-	return 0;
+	one->kernel = group ? summary_copy(summary, group->name) : NULL;
+	return one->kernel ? 0 : RTL_ENOMEM;
 }
 
 /* Two of one name, of several code objects: all goes to the first. */
-static void merge(struct summary_counter *one, struct summary_counter *other)
+static void merge(struct summary_counter *one, const struct summary_counter *other)
 {
 	if (other->count) {
 		one->min = !one->count || other->min < one->min ? other->min : one->min;
@@ -201,7 +182,6 @@ static void merge(struct summary_counter *one, struct summary_counter *other)
 	one->count += other->count;
 	one->of += other->of;
 	one->sum += other->sum;
-	free_one(other);
 }
 
 /* A list in order; those of one name, which are neighbours, become one. */

@@ -158,13 +158,14 @@ static void print_counter_json(struct json *json, const struct summary_counter *
 	json_end(json);
 }
 
-void summary_print_counters_json(struct json *json, const struct summary *summary)
+void summary_print_counters_json(struct json *json, const struct summary *summary, unsigned top)
 {
 	const struct rtl_hsa_counter_ledger *ledger = &summary->count_ledger;
+	const struct summary_counter *counter = summary->counters;
 
 	json_array(json, "counters");
-	for (const struct summary_counter *c = summary->counters; c && c->kernel; c = c->next)
-		print_counter_json(json, c);
+	for (size_t i = count_rows(summary, top); i; i--, counter = counter->next)
+		print_counter_json(json, counter);
 	json_end(json);
 	json_array(json, "counter_intervals");
 	for (const struct summary_counter *c = samples_of(summary); c; c = c->next)
@@ -179,34 +180,4 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 	json_number(json, "given_up", ledger->given_up);
 	json_number(json, "refused", ledger->refused);
 	json_end(json);
-}
-
-/* Behind the columns of sections. */
-static void print_csv(FILE *file, const struct summary_counter *c)
-{
-	const double values[] = {mean_of(c), c->min, c->max};
-	char gpu[32];
-
-	snprintf(gpu, sizeof(gpu), "GPU %u", c->gpu);
-	summary_print_csv_cell(file,
-			       c->kernel ? "Hardware counters" : "Hardware counters, in intervals");
-	fputs("\"rtl.hsa.counter\",\"counter\",", file);
-	summary_print_csv_cell(file, c->kernel ? c->kernel : gpu);
-	fprintf(file, "%" PRIu64 ",,,,,,,,,,,", c->count);
-	summary_print_csv_cell(file, c->name);
-	summary_print_csv_cell(file, c->unit);
-	fprintf(file, "%" PRIu64, c->of);
-	for (int i = 0; i < 3; i++)
-		fprintf(file, c->count ? ",%.15g" : ",", values[i]);
-	fputc('\n', file);
-}
-
-void summary_print_counters_csv(FILE *file, const struct summary *summary, unsigned top)
-{
-	const struct summary_counter *c = summary->counters;
-
-	for (size_t i = count_rows(summary, top); i; i--, c = c->next)
-		print_csv(file, c);
-	for (c = samples_of(summary); c; c = c->next)
-		print_csv(file, c);
 }

@@ -16,13 +16,9 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number)
 		link = &(*link)->next;
 	if (*link && (*link)->number == number)
 		return *link;
-	device = calloc(1, sizeof(*device));
-	if (!device)
+	device = summary_alloc(summary, sizeof(*device));
+	if (!device || !gpu_time_init(&device->time, &summary->host))
 		return NULL;
-	if (!gpu_time_init(&device->time, &summary->host)) {
-		free(device);
-		return NULL;
-	}
 	device->number = number;
 	device->next = *link;
 	*link = device;
@@ -104,16 +100,6 @@ int summary_explain(struct summary *summary)
 	return 0;
 }
 
-void summary_forget_devices(struct summary *summary)
-{
-	free(summary->gaps);
-	for (struct summary_device *next, *device = summary->devices; device; device = next) {
-		next = device->next;
-		gpu_time_fini(&device->time);
-		free(device);
-	}
-}
-
 /* ---- names ---- */
 
 static const char *const keys[DEVICE_TEXTS] = {"name", "product", "bus_id", "uuid"};
@@ -131,7 +117,7 @@ static struct summary_device_name *find_name(struct summary *summary, uint32_t n
 		name = name->next;
 	if (name)
 		return name;
-	name = calloc(1, sizeof(*name));
+	name = summary_alloc(summary, sizeof(*name));
 	if (!name)
 		return NULL;
 	name->number = number;
@@ -141,12 +127,12 @@ static struct summary_device_name *find_name(struct summary *summary, uint32_t n
 }
 
 /* If a number means several devices, on several machines, what differs between them is left out. */
-static int set_text(char **text, const char *value)
+static int set_text(struct summary *summary, char **text, const char *value)
 {
 	if (*text && strcmp(*text, value) != 0)
 		**text = 0;
 	else if (!*text)
-		*text = strdup(value);
+		*text = summary_copy(summary, value);
 	return *text ? 0 : RTL_ENOMEM;
 }
 
@@ -162,7 +148,7 @@ int summary_device_describe(struct summary *summary, uint32_t number, const char
 		if (strcmp(key, keys[i]) != 0)
 			continue;
 		name = find_name(summary, number);
-		return name ? set_text(&name->texts[i], value) : RTL_ENOMEM;
+		return name ? set_text(summary, &name->texts[i], value) : RTL_ENOMEM;
 	}
 	return 0;
 }
@@ -174,14 +160,4 @@ const char *summary_device_text(const struct summary *summary, uint32_t number, 
 	while (name && name->number != number)
 		name = name->next;
 	return name && name->texts[which] && *name->texts[which] ? name->texts[which] : NULL;
-}
-
-void summary_forget_names(struct summary *summary)
-{
-	for (struct summary_device_name *next, *name = summary->device_names; name; name = next) {
-		next = name->next;
-		for (unsigned i = 0; i < DEVICE_TEXTS; i++)
-			free(name->texts[i]);
-		free(name);
-	}
 }

@@ -10,6 +10,10 @@
 #include "histogram.h"
 #include "summary.h"
 
+/* Memory of zeros that ends with the summary, and a copy there. NULL: out of memory. */
+void *summary_alloc(struct summary *summary, size_t size);
+char *summary_copy(struct summary *summary, const char *text);
+
 struct summary_group {
 	struct summary_section *section;
 	uint64_t failed;  /* of those counted */
@@ -45,6 +49,7 @@ struct summary_open {
 
 struct summary_section {
 	struct summary_section *next;
+	struct summary *summary;
 	char *stream, *kind, *title;
 	uint64_t unpaired;
 	uint64_t refused;
@@ -108,7 +113,6 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 			   size_t *count);
 /* Makes one of the processes of each rank; those without one go. How many are left. */
 size_t summary_join_ranks(struct summary_process *list, size_t count);
-void summary_forget_processes(struct summary *summary);
 
 /* What a hardware counter was, of dispatches of a kernel, or (kernel NULL) of a GPU in intervals. */
 struct summary_counter {
@@ -129,10 +133,8 @@ struct summary_fault {
 	char *reason;
 };
 
-void summary_forget_counters(struct summary *summary);
-void summary_forget_devices(struct summary *summary);
-
 struct summary {
+	struct memory *memory; /* of summary_alloc */
 	/* Lists in the order in which they are shown; devices by number. */
 	struct summary_section *sections;
 	struct summary_device *devices;
@@ -185,7 +187,6 @@ double summary_group_rate(const struct summary_group *group);
 const char *summary_device_key(unsigned which);
 /* NULL: not known. */
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
-void summary_forget_names(struct summary *summary);
 
 /* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
 #define SUMMARY_CELLS 11u
@@ -232,11 +233,8 @@ void summary_print_processes(FILE *file, const struct summary *summary, unsigned
 
 void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
 			    unsigned top);
-void summary_print_counters_csv(FILE *file, const struct summary *summary, unsigned top);
-/* A cell of text, with a comma behind it. */
-void summary_print_csv_cell(FILE *file, const char *text);
 struct json;
-void summary_print_counters_json(struct json *json, const struct summary *summary);
+void summary_print_counters_json(struct json *json, const struct summary *summary, unsigned top);
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);

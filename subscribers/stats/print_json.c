@@ -280,7 +280,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	for (struct summary_device *d = summary->devices; d; d = d->next)
 		print_device(&json, summary, d);
 	json_end(&json);
-	summary_print_counters_json(&json, summary);
+	summary_print_counters_json(&json, summary, style->top);
 	print_all_processes(&json, summary);
 	if (summary->ended)
 		json_text(&json, "ended", summary->ended);

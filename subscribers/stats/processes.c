@@ -13,40 +13,25 @@ struct summary_process *summary_process(struct summary *summary, uint64_t key)
 		link = &(*link)->next;
 	if (*link)
 		return *link;
-	*link = calloc(1, sizeof(**link));
+	*link = summary_alloc(summary, sizeof(**link));
 	if (*link)
 		**link = (struct summary_process){.key = key, .rank = -1};
 	return *link;
 }
 
-static int set_text(char **text, const char *value)
-{
-	free(*text);
-	*text = value ? strdup(value) : NULL;
-	return value && !*text ? RTL_ENOMEM : 0;
-}
-
-int summary_process_describe(struct summary_process *process, int32_t pid, int32_t rank,
-			     const char *host_name, const char *program)
+int summary_process_describe(struct summary *summary, struct summary_process *process, int32_t pid,
+			     int32_t rank, const char *host_name, const char *program)
 {
 	const char *slash = program ? strrchr(program, '/') : NULL;
 
 	process->pid = pid;
 	process->rank = rank;
-	return set_text(&process->host_name, host_name) ||
-			       set_text(&process->program, slash ? slash + 1 : program)
-		       ? RTL_ENOMEM
-		       : 0;
-}
-
-void summary_forget_processes(struct summary *summary)
-{
-	for (struct summary_process *next, *process = summary->processes; process; process = next) {
-		next = process->next;
-		free(process->host_name);
-		free(process->program);
-		free(process);
-	}
+	if (host_name && !process->host_name)
+		process->host_name = summary_copy(summary, host_name);
+	if (program && !process->program)
+		process->program = summary_copy(summary, slash ? slash + 1 : program);
+	return (host_name && !process->host_name) || (program && !process->program) ? RTL_ENOMEM
+										    : 0;
 }
 
 static bool is_of_use(const struct summary_process *process)

@@ -2,7 +2,6 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
@@ -36,7 +35,7 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 		fault->is = *(const struct rtl_hsa_fault *)events[i]->payload;
 		fault->pid = events[i]->process->pid;
 		reason = sink->host->string(sink->host, events[i]->process, fault->is.reason);
-		fault->reason = strdup(reason ? reason : "?");
+		fault->reason = summary_copy(summary, reason ? reason : "?");
 		if (!fault->reason)
 			sink->host->fail(sink->host, "out of memory");
 	}
@@ -62,7 +61,7 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 
 	while (*end)
 		end = &(*end)->next;
-	*end = calloc(1, sizeof(**end));
+	*end = summary_alloc(sink->summary, sizeof(**end));
 	if (!*end)
 		return RTL_ENOMEM;
 	(*end)->info = stream;
@@ -123,7 +122,7 @@ int sink_finish(struct sink *sink)
 	const char *ended = sink->host->property(sink->host, "ended");
 
 	if (ended && !sink->summary->ended)
-		sink->summary->ended = strdup(ended);
+		sink->summary->ended = summary_copy(sink->summary, ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
 	return !graphs_settle(&sink->graphs, 0, 0) || counted_finish(&sink->counted) ||
@@ -137,8 +136,4 @@ void sink_fini(struct sink *sink)
 	tracks_fini(&sink->tracks);
 	counted_fini(&sink->counted);
 	graphs_fini(&sink->graphs);
-	for (struct sink_stream *next, *s = sink->streams; s; s = next) {
-		next = s->next;
-		free(s);
-	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: counting. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,32 @@
 #include "demangle.h"
 #include "model.h"
 
+struct memory {
+	struct memory *next;
+	max_align_t bytes[];
+};
+
 struct summary *summary_create(void)
 {
 	return calloc(1, sizeof(struct summary));
+}
+
+void *summary_alloc(struct summary *summary, size_t size)
+{
+	struct memory *memory = calloc(1, sizeof(*memory) + size);
+
+	if (!memory)
+		return NULL;
+	memory->next = summary->memory;
+	summary->memory = memory;
+	return memory->bytes;
+}
+
+char *summary_copy(struct summary *summary, const char *text)
+{
+	char *copy = summary_alloc(summary, strlen(text) + 1);
+
+	return copy ? strcpy(copy, text) : NULL;
 }
 
 /* ---- sections and groups ---- */
@@ -63,38 +87,6 @@ struct summary_group *summary_group_create(struct summary_section *section, cons
 	return group;
 }
 
-static void section_destroy(struct summary_section *section)
-{
-	if (!section)
-		return;
-	for (size_t i = 0; i < section->groups.capacity; i++)
-		summary_group_destroy(section_group_at(section, i));
-	for (size_t i = 0; i < SUMMARY_OPEN_SHOWN; i++)
-		free(section->open[i].name);
-	hash_fini(&section->groups);
-	free(section->stream);
-	free(section->kind);
-	free(section->title);
-	free(section);
-}
-
-static struct summary_section *section_create(const char *stream, const char *kind,
-					      const char *title)
-{
-	struct summary_section *section = calloc(1, sizeof(*section));
-
-	if (!section)
-		return NULL;
-	section->stream = strdup(stream);
-	section->kind = strdup(kind);
-	section->title = strdup(title);
-	if (!section->stream || !section->kind || !section->title) {
-		section_destroy(section);
-		return NULL;
-	}
-	return section;
-}
-
 /* Where a section stands among the others, whichever has come first; those that are not named here
  * come last. */
 static unsigned place_of(const char *stream, const char *kind)
@@ -125,9 +117,12 @@ struct summary_section *summary_section(struct summary *summary, const char *str
 		if (!strcmp(section->stream, stream) && !strcmp(section->kind, kind))
 			return section;
 	}
-	section = section_create(stream, kind, title);
-	if (!section)
+	section = summary_alloc(summary, sizeof(*section));
+	if (!section || !(section->stream = summary_copy(summary, stream)) ||
+	    !(section->kind = summary_copy(summary, kind)) ||
+	    !(section->title = summary_copy(summary, title)))
 		return NULL;
+	section->summary = summary;
 	while (*link && place_of((*link)->stream, (*link)->kind) <= place)
 		link = &(*link)->next;
 	section->next = *link;
@@ -221,10 +216,9 @@ int summary_section_add_open(struct summary_section *section, const char *name, 
 		at++;
 	if (at == SUMMARY_OPEN_SHOWN)
 		return 0;
-	copy = strdup(name);
+	copy = summary_copy(section->summary, name);
 	if (!copy)
 		return RTL_ENOMEM;
-	free(open[SUMMARY_OPEN_SHOWN - 1].name);
 	memmove(&open[at + 1], &open[at], (SUMMARY_OPEN_SHOWN - 1 - at) * sizeof(*open));
 	open[at] = (struct summary_open){copy, duration_ns, tid};
 	return 0;
@@ -306,15 +300,6 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 
 /* ---- the ledger ---- */
 
-static void stream_destroy(struct summary_stream *stream)
-{
-	for (struct summary_loss *next, *loss = stream->losses; loss; loss = next) {
-		next = loss->next;
-		free(loss);
-	}
-	free(stream);
-}
-
 static struct summary_stream *find_stream(struct summary *summary, const char *name)
 {
 	struct summary_stream **link = &summary->streams;
@@ -324,7 +309,7 @@ static struct summary_stream *find_stream(struct summary *summary, const char *n
 		if (!strcmp((*link)->name, name))
 			return *link;
 	}
-	*link = stream = calloc(1, sizeof(*stream) + strlen(name) + 1);
+	*link = stream = summary_alloc(summary, sizeof(*stream) + strlen(name) + 1);
 	if (stream)
 		strcpy(stream->name, name);
 	return stream;
@@ -360,7 +345,7 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 	for (link = &stream->losses; *link && strcmp((*link)->cause, cause) != 0;)
 		link = &(*link)->next;
 	if (!*link) {
-		*link = calloc(1, sizeof(**link) + strlen(cause) + 1);
+		*link = summary_alloc(summary, sizeof(**link) + strlen(cause) + 1);
 		if (!*link)
 			return RTL_ENOMEM;
 		strcpy((*link)->cause, cause);
@@ -387,21 +372,18 @@ void summary_destroy(struct summary *summary)
 {
 	if (!summary)
 		return;
-	for (struct summary_section *next, *section = summary->sections; section; section = next) {
-		next = section->next;
-		section_destroy(section);
+	for (struct summary_section *s = summary->sections; s; s = s->next) {
+		for (size_t i = 0; i < s->groups.capacity; i++)
+			summary_group_destroy(section_group_at(s, i));
+		hash_fini(&s->groups);
 	}
-	for (struct summary_stream *next, *stream = summary->streams; stream; stream = next) {
-		next = stream->next;
-		stream_destroy(stream);
-	}
-	summary_forget_devices(summary);
-	summary_forget_names(summary);
-	summary_forget_processes(summary);
-	summary_forget_counters(summary);
+	for (struct summary_device *d = summary->devices; d; d = d->next)
+		gpu_time_fini(&d->time);
+	free(summary->gaps);
 	host_time_fini(&summary->host);
-	free(summary->ended);
-	for (size_t i = 0; i < SUMMARY_FAULTS_KEPT; i++)
-		free(summary->faults[i].reason);
+	for (struct memory *next, *memory = summary->memory; memory; memory = next) {
+		next = memory->next;
+		free(memory);
+	}
 	free(summary);
 }

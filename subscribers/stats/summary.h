@@ -86,8 +86,8 @@ enum summary_deed {
 /** The process of that key, which is the caller's choice. */
 struct summary_process *summary_process(struct summary *summary, uint64_t key);
 /** Texts are NULL where they are not known; rank -1: none. 0, or RTL_ENOMEM. */
-int summary_process_describe(struct summary_process *process, int32_t pid, int32_t rank,
-			     const char *host_name, const char *program);
+int summary_process_describe(struct summary *summary, struct summary_process *process, int32_t pid,
+			     int32_t rank, const char *host_name, const char *program);
 /** What became of a stream's events. 0, or RTL_ENOMEM. */
 int summary_add_ledger(struct summary *summary, const char *stream,
 		       const struct rtl_ledger *ledger);
@@ -127,7 +127,6 @@ struct summary_style {
 /** Prints; errors stay in the FILE. */
 void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style);
 void summary_print_json(struct summary *summary, FILE *file, const struct summary_style *style);
-void summary_print_csv(struct summary *summary, FILE *file, const struct summary_style *style);
 
 /** How to compare. */
 struct summary_difference {

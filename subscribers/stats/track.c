@@ -290,8 +290,8 @@ static bool find_process(struct tracks *tracks, const struct rtl_process *info)
 	tracks->last_process = NULL;
 	tracks->process = summary_process(tracks->summary, info->number);
 	if (!tracks->process ||
-	    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
-				     info->host_name, info->program))
+	    summary_process_describe(tracks->summary, tracks->process, info->pid,
+				     has_rank ? info->rank : -1, info->host_name, info->program))
 		return false;
 	tracks->last_process = info;
 	return true;
