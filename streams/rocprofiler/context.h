@@ -23,8 +23,7 @@ struct context {
 	uint32_t feature_count;
 	struct metric **metrics; /* of each feature */
 
-	struct library_event *events;
-	uint32_t event_count;
+	struct library_events events;
 	struct library_count *count; /* NULL: without features, for times only */
 	struct library_sample *samples;
 	size_t sample_count, sample_room;

@@ -73,17 +73,15 @@ struct counter_pass {
 	struct library_count *count;
 	struct counter_input *inputs; /* one for each that differs */
 	uint32_t input_count;
-	struct library_event *events; /* of `count` */
-	uint32_t event_count;
-	/* The input for which each was added; PLAN_NO_INPUT: it only precedes one that is. */
-	uint32_t *input_of;
+	/* Of `count`, each with the input for which it was added; PLAN_NO_INPUT: it only precedes one that is. */
+	struct library_events events;
 };
 
 /* A counter that one or more metrics of a pass need, with its samples of a dispatch. */
 struct counter_input {
+	struct metric_input wanted;
 	uint64_t name, block; /* interned */
-	uint32_t block_number, event, instance;
-	enum metric_accumulate accumulate;
+	uint32_t block_number;
 	struct metric_sample *samples;
 	uint32_t sample_count, sample_room;
 	uint32_t subtracted; /* how many of them, by values_subtract */
