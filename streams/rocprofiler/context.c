@@ -255,11 +255,6 @@ void context_destroy(struct context *context)
 		context_unuse(context);
 }
 
-rocprofiler_group_t context_group(struct context *context)
-{
-	return (rocprofiler_group_t){0, context->pointers, context->feature_count, context};
-}
-
 static hsa_status_t take_queue(struct context *context, uint32_t mode,
 			       rocprofiler_properties_t *properties)
 {
@@ -499,7 +494,8 @@ static uint64_t counter_sum(const struct context *context, const struct metric_i
 	return sum;
 }
 
-hsa_status_t context_collect(struct context *context)
+/* Reads the GPU's memory; the values of counters go to the features. */
+static hsa_status_t collect(struct context *context)
 {
 	if (!context->count)
 		return HSA_STATUS_SUCCESS;
@@ -535,7 +531,7 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 			    "the queue was destroyed before a read had ended");
 	if (context->queue && !runtime_wait(context->done, "a read"))
 		return HSA_STATUS_ERROR;
-	return context_collect(context);
+	return collect(context);
 }
 
 EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
@@ -570,12 +566,14 @@ EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_
 EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
 					  rocprofiler_group_t *group)
 {
-	hsa_status_t status = check(handle, index);
+	struct context *context = handle;
+	hsa_status_t status = check(context, index);
 
 	if (!status && !group)
 		status = fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_group: NULL");
 	if (!status)
-		*group = context_group(handle);
+		*group = (rocprofiler_group_t){0, context->pointers, context->feature_count,
+					       context};
 	return status;
 }
 

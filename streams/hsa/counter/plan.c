@@ -13,7 +13,6 @@
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
-#include "settings.h"
 
 #define WHY 512
 
@@ -318,6 +317,29 @@ static void say(const struct making *making, bool good)
 			gpu->node, gpu->pass_count);
 }
 
+/* What describes the GPU's counters. */
+static void publish(const struct counter_gpu *gpu)
+{
+	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
+		const struct counter_metric *metric = &gpu->metrics[i];
+
+		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
+		const struct rtl_hsa_counter_info info = {
+			.name = metric->name,
+			.unit = metric->unit,
+			.block = metric->block,
+			.expression = metric->expression,
+			.description = metric->description,
+			.gpu = gpu->node,
+			.event = metric->event,
+			.pass = metric->pass,
+			.passes = gpu->pass_count,
+		};
+
+		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
+	}
+}
+
 static struct counter_gpu *plan_make(hsa_agent_t handle)
 {
 	const struct agent *agent = agents_find(handle);
@@ -332,7 +354,7 @@ static struct counter_gpu *plan_make(hsa_agent_t handle)
 	sample_kinds_init(gpu);
 	say(&making, make(&making));
 	/* Metrics refer to texts of the set: it stays, as the plan does. */
-	plan_publish(gpu);
+	publish(gpu);
 	return gpu;
 }
 
@@ -359,26 +381,4 @@ struct counter_gpu *plan_get(hsa_agent_t agent)
 	}
 	pthread_mutex_unlock(&gpus.lock);
 	return gpu;
-}
-
-void plan_publish(const struct counter_gpu *gpu)
-{
-	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
-		const struct counter_metric *metric = &gpu->metrics[i];
-
-		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
-		const struct rtl_hsa_counter_info info = {
-			.name = metric->name,
-			.unit = metric->unit,
-			.block = metric->block,
-			.expression = metric->expression,
-			.description = metric->description,
-			.gpu = gpu->node,
-			.event = metric->event,
-			.pass = metric->pass,
-			.passes = gpu->pass_count,
-		};
-
-		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
-	}
 }
