@@ -121,8 +121,8 @@ bool library_instances(hsa_agent_t agent, const struct metric_input *input,
 
 	*first = (struct library_event){.event = input->event};
 	if (!library_block(agent, input->block, &first->block, end, &registers)) {
-		snprintf(why, size, "%s: aqlprofile has no counters of block %s on this GPU",
-			 input->name, input->block);
+		snprintf(why, size, "%s: block %s cannot be counted on this GPU", input->name,
+			 input->block);
 		return false;
 	}
 	if (input->instance == METRIC_ALL_INSTANCES)
