@@ -148,8 +148,8 @@ static void write_entry(struct json *json, struct subject *subject, const struct
 	}
 	if (!def->block && entry->metric) {
 		json_array(json, "needs");
-		for (size_t i = 0; i < metric_input_count(entry->metric); i++)
-			json_text(json, NULL, metric_input_at(entry->metric, i)->name);
+		for (size_t i = 0; i < entry->metric->input_count; i++)
+			json_text(json, NULL, entry->metric->inputs[i].name);
 		json_end(json);
 	}
 	json_bool(json, "available", subject->countable && !*entry->why);

@@ -24,8 +24,6 @@ const char *session_folder(void);
 uint32_t *session_bell(void);
 /* Whether it lives; asks the kernel. */
 bool session_is_alive(void);
-/* Why the collector cannot be asked, an errno; 0: it can. */
-int session_look_error(void);
 /* Its process. */
 int session_pid(void);
 /* Whether it has ended in order: nothing is left to recover. */

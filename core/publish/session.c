@@ -67,16 +67,6 @@ bool session_is_alive(void)
 	return page && session_folder_is_alive(folder);
 }
 
-int session_look_error(void)
-{
-	int fd = page ? session_open_page(folder) : -1;
-
-	if (fd < 0)
-		return page ? errno : ENOENT;
-	close(fd);
-	return 0;
-}
-
 int session_pid(void)
 {
 	return page ? collector_pid : 0;
@@ -152,7 +142,11 @@ static uint32_t fate; /* relaxed: nothing else depends on it */
 
 static enum fate look_for_fate(int *err)
 {
-	*err = session_look_error();
+	int fd = page ? session_open_page(folder) : -1;
+
+	*err = fd >= 0 ? 0 : page ? errno : ENOENT; /* why it cannot be asked */
+	if (fd >= 0)
+		close(fd);
 	if (session_has_ended()) /* it has told its user that we still run */
 		return FATE_ENDED;
 	if (!*err)

@@ -77,27 +77,6 @@ static void say_waits(void)
 		 rtl_thread_id(), (int)getpid(), who, then);
 }
 
-static void say_gives_up(void)
-{
-	char who[128];
-
-	if (is_news(&stall.said_gives_up, &who))
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d goes on, "
-			 "events that find no room are discarded and counted",
-			 who, bus.settings.stall_timeout_ms, (int)getpid());
-}
-
-static void say_moves(void)
-{
-	char who[128];
-
-	if (is_news(&stall.said_moves, &who))
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "%s takes events again: process %d waits for it as before", who,
-			 (int)getpid());
-}
-
 /* Adds what has passed since the last look; returns the time without progress, 0: there is some. */
 static uint64_t add_up(uint64_t now)
 {
@@ -118,18 +97,26 @@ bool stall_may_wait(void)
 	const uint64_t limit_ns = (uint64_t)bus.settings.stall_timeout_ms * 1000000u;
 	const uint64_t now = clock_ns();
 	uint64_t idle_ns;
+	char who[128];
 
 	if (stall_is_on() && now - __atomic_load_n(&stall.looked_ns, __ATOMIC_RELAXED) < LOOK_NS)
 		return false;
 	idle_ns = add_up(now);
 	if (!idle_ns) {
-		if (__atomic_exchange_n(&stall.on, false, __ATOMIC_RELAXED))
-			say_moves();
+		if (__atomic_exchange_n(&stall.on, false, __ATOMIC_RELAXED) &&
+		    is_news(&stall.said_moves, &who))
+			log_line(RTL_LEVEL_WARNING, "bus",
+				 "%s takes events again: process %d waits for it as before", who,
+				 (int)getpid());
 		return true;
 	}
 	if (limit_ns && idle_ns >= limit_ns) {
 		__atomic_store_n(&stall.on, true, __ATOMIC_RELAXED);
-		say_gives_up();
+		if (is_news(&stall.said_gives_up, &who))
+			log_line(RTL_LEVEL_WARNING, "bus",
+				 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d "
+				 "goes on, events that find no room are discarded and counted",
+				 who, bus.settings.stall_timeout_ms, (int)getpid());
 		return false;
 	}
 	if (idle_ns >= SAY_NS)

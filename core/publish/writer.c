@@ -18,7 +18,6 @@
 #define SLOT_BYTES  256u
 #define CHUNK_BYTES 65536u
 #define CHUNKS_MAX  1024u
-#define SMALL_RING  (64u << 10)
 /* Retry interval after no further ring could be allocated. */
 #define GROW_AGAIN_NS 10000000u
 /* Bytes of its ring that a thread prepares at a time. */

@@ -64,6 +64,17 @@ static inline bool map_set(struct map *map, uint64_t key, uint64_t value)
 	return entry != NULL;
 }
 
+/* Takes a key out: the value that it had, 0 if it was not there. */
+static inline uint64_t map_take(struct map *map, uint64_t key)
+{
+	struct map_entry *entry = hash_find(&map->hash, &map_kind, hash_number(key), &key);
+	const uint64_t value = entry ? entry->value : 0;
+
+	if (entry)
+		hash_take_out(&map->hash, &map_kind, entry);
+	return value;
+}
+
 static inline void map_fini(struct map *map)
 {
 	hash_fini(&map->hash);

@@ -11,43 +11,21 @@
 
 /* ---- what is to be counted ---- */
 
-static bool add_event(struct context *context, struct library_event event)
-{
-	struct library_event *events;
-
-	for (uint32_t i = 0; i < context->event_count; i++) {
-		if (!memcmp(&context->events[i], &event, sizeof(event)))
-			return true;
-	}
-	events = reallocarray(context->events, context->event_count + 1, sizeof(*events));
-	if (!events)
-		return false;
-	context->events = events;
-	events[context->event_count++] = event;
-	return true;
-}
-
 static hsa_status_t add_input(struct context *context, const struct metric_input *input)
 {
-	uint32_t number, instances, registers, first = 0;
+	struct library_event event;
+	uint32_t end;
+	char why[512];
 
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return fail(HSA_STATUS_ERROR, "%s: block %s cannot be counted on this GPU",
-			    input->name, input->block);
+	if (!library_instances(context->gpu->agent, input, &event, &end, why, sizeof(why)))
+		return fail(HSA_STATUS_ERROR, "%s", why);
 	if (input->accumulate != METRIC_PLAIN)
 		return fail(HSA_STATUS_ERROR,
 			    "%s: counters cannot be accumulated by this interface", input->name);
-	if (input->instance != METRIC_ALL_INSTANCES) {
-		if (input->instance >= instances)
-			return fail(HSA_STATUS_ERROR, "%s: block %s has %u instances", input->name,
-				    input->block, instances);
-		first = input->instance;
-		instances = first + 1;
-	}
-	for (uint32_t i = first; i < instances; i++) {
-		if (!add_event(context, (struct library_event){number, i, input->event}))
+	for (; event.instance < end; event.instance++)
+		if (!library_has(&context->events, context->events.count, &event) &&
+		    !library_add(&context->events, event))
 			return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
-	}
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -73,8 +51,8 @@ static hsa_status_t add_feature(struct context *context, uint32_t at)
 		metric_compile(context->gpu->set, feature->name, message, sizeof(message));
 	if (!context->metrics[at])
 		return fail(HSA_STATUS_ERROR, "%s", message);
-	for (size_t i = 0; i < metric_input_count(context->metrics[at]) && !status; i++)
-		status = add_input(context, metric_input_at(context->metrics[at], i));
+	for (size_t i = 0; i < context->metrics[at]->input_count && !status; i++)
+		status = add_input(context, &context->metrics[at]->inputs[i]);
 	return status;
 }
 
@@ -87,17 +65,17 @@ static bool fits(struct context *context, const struct metric_input *input)
 
 	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
 		return false;
-	for (uint32_t i = 0; i < context->event_count; i++)
-		used += context->events[i].block == number &&
-			context->events[i].instance == instance;
+	for (uint32_t i = 0; i < context->events.count; i++)
+		used += context->events.list[i].block == number &&
+			context->events.list[i].instance == instance;
 	return used <= registers;
 }
 
 static hsa_status_t check_registers(struct context *context)
 {
 	for (uint32_t f = 0; f < context->feature_count; f++) {
-		for (size_t i = 0; i < metric_input_count(context->metrics[f]); i++) {
-			if (!fits(context, metric_input_at(context->metrics[f], i)))
+		for (size_t i = 0; i < context->metrics[f]->input_count; i++) {
+			if (!fits(context, &context->metrics[f]->inputs[i]))
 				return fail(HSA_STATUS_ERROR, "Metrics list exceeds HW limits");
 		}
 	}
@@ -128,10 +106,10 @@ static hsa_status_t fill(struct context *context)
 	}
 	if (!status)
 		status = check_registers(context);
-	if (status || !context->event_count)
+	if (status || !context->events.count)
 		return status;
-	context->count = library_count_make(context->gpu->agent, context->events,
-					    context->event_count, why, sizeof(why));
+	context->count =
+		library_count_make(context->gpu->agent, &context->events, why, sizeof(why));
 	return context->count ? HSA_STATUS_SUCCESS : fail(HSA_STATUS_ERROR, "%s", why);
 }
 
@@ -252,7 +230,7 @@ static void free_context(struct context *context)
 		metric_destroy(context->metrics[i]);
 	free(context->metrics);
 	free(context->pointers);
-	free(context->events);
+	free(context->events.list);
 	free(context->samples);
 	free(context);
 }
@@ -275,11 +253,6 @@ void context_destroy(struct context *context)
 	__atomic_store_n(&context->closed, true, __ATOMIC_RELEASE);
 	if (is_quiet)
 		context_unuse(context);
-}
-
-rocprofiler_group_t context_group(struct context *context)
-{
-	return (rocprofiler_group_t){0, context->pointers, context->feature_count, context};
 }
 
 static hsa_status_t take_queue(struct context *context, uint32_t mode,
@@ -470,7 +443,7 @@ static size_t samples_of(const struct context *context, const struct metric_inpu
 		return 0;
 	for (size_t i = 0; i < context->sample_count; i++) {
 		const struct library_sample *sample = &context->samples[i];
-		const struct library_event *event = &context->events[sample->event];
+		const struct library_event *event = &context->events.list[sample->event];
 		if (event->block != number || event->event != input->event)
 			continue;
 		out[count] = (struct metric_sample){.value = sample->value};
@@ -483,7 +456,7 @@ static size_t samples_of(const struct context *context, const struct metric_inpu
 
 static bool evaluate(const struct context *context, struct metric *metric, double *value)
 {
-	size_t inputs = metric_input_count(metric);
+	size_t inputs = metric->input_count;
 	struct metric_sample *samples =
 		calloc(inputs * context->sample_count + 1, sizeof(*samples));
 	struct metric_values *values = calloc(inputs + 1, sizeof(*values));
@@ -492,7 +465,7 @@ static bool evaluate(const struct context *context, struct metric *metric, doubl
 	if (samples && values) {
 		for (size_t i = 0; i < inputs; i++) {
 			values[i].samples = samples + i * context->sample_count;
-			values[i].count = samples_of(context, metric_input_at(metric, i),
+			values[i].count = samples_of(context, &metric->inputs[i],
 						     samples + i * context->sample_count);
 		}
 		done = metric_evaluate(metric, values, value);
@@ -511,7 +484,8 @@ static uint64_t counter_sum(const struct context *context, const struct metric_i
 	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
 		return 0;
 	for (size_t i = 0; i < context->sample_count; i++) {
-		const struct library_event *event = &context->events[context->samples[i].event];
+		const struct library_event *event =
+			&context->events.list[context->samples[i].event];
 
 		if (event->block == number && event->event == input->event &&
 		    event->instance == input->instance)
@@ -520,7 +494,8 @@ static uint64_t counter_sum(const struct context *context, const struct metric_i
 	return sum;
 }
 
-hsa_status_t context_collect(struct context *context)
+/* Reads the GPU's memory; the values of counters go to the features. */
+static hsa_status_t collect(struct context *context)
 {
 	if (!context->count)
 		return HSA_STATUS_SUCCESS;
@@ -534,7 +509,7 @@ hsa_status_t context_collect(struct context *context)
 			continue;
 		context->features[i].data.kind = ROCPROFILER_DATA_KIND_INT64;
 		context->features[i].data.result_int64 =
-			counter_sum(context, metric_input_at(context->metrics[i], 0));
+			counter_sum(context, &context->metrics[i]->inputs[0]);
 	}
 	return HSA_STATUS_SUCCESS;
 }
@@ -556,7 +531,7 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 			    "the queue was destroyed before a read had ended");
 	if (context->queue && !runtime_wait(context->done, "a read"))
 		return HSA_STATUS_ERROR;
-	return context_collect(context);
+	return collect(context);
 }
 
 EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
@@ -591,12 +566,14 @@ EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_
 EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
 					  rocprofiler_group_t *group)
 {
-	hsa_status_t status = check(handle, index);
+	struct context *context = handle;
+	hsa_status_t status = check(context, index);
 
 	if (!status && !group)
 		status = fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_group: NULL");
 	if (!status)
-		*group = context_group(handle);
+		*group = (rocprofiler_group_t){0, context->pointers, context->feature_count,
+					       context};
 	return status;
 }
 

@@ -23,8 +23,7 @@ struct context {
 	uint32_t feature_count;
 	struct metric **metrics; /* of each feature */
 
-	struct library_event *events;
-	uint32_t event_count;
+	struct library_events events;
 	struct library_count *count; /* NULL: without features, for times only */
 	struct library_sample *samples;
 	size_t sample_count, sample_room;
@@ -71,12 +70,8 @@ hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, ui
 void context_destroy(struct context *context);
 /* A use ends; with the last one the context. */
 void context_unuse(struct context *context);
-rocprofiler_group_t context_group(struct context *context);
 /* Contexts that are used on it use it no more. */
 void context_queue_is_gone(const hsa_queue_t *queue);
-
-/* Reads the GPU's memory; the values of counters go to the features. */
-hsa_status_t context_collect(struct context *context);
 
 /* The dispatch of a pool's entry has ended (pool.c). */
 void pool_complete(struct pool_entry *entry);

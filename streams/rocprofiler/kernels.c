@@ -12,6 +12,7 @@
 
 #include "context.h"
 #include "demangle.h"
+#include "map.h"
 
 struct kernel {
 	struct kernel *next;
@@ -20,34 +21,23 @@ struct kernel {
 	char *name;
 };
 
-#define BUCKETS 1024u
-
 static struct {
 	pthread_mutex_t lock;
-	struct kernel *buckets[BUCKETS]; /* by object */
-	struct kernel *gone;             /* only added to */
+	struct kernel *first, *gone; /* the latter is only added to */
+	struct map by_object;
 } kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __typeof__(hsa_executable_freeze) *next_freeze;
 static __typeof__(hsa_executable_destroy) *next_destroy;
 
-static struct kernel **bucket_of(uint64_t object)
-{
-	return &kernels.buckets[(object >> 6) % BUCKETS];
-}
-
 const char *kernel_name(uint64_t object)
 {
-	const char *name = NULL;
+	const struct kernel *kernel;
 
 	pthread_mutex_lock(&kernels.lock);
-	for (const struct kernel *kernel = *bucket_of(object); kernel && !name;
-	     kernel = kernel->next) {
-		if (kernel->object == object)
-			name = kernel->name;
-	}
+	kernel = (const struct kernel *)(uintptr_t)map_get(&kernels.by_object, object);
 	pthread_mutex_unlock(&kernels.lock);
-	return name ? name : "(unknown kernel)";
+	return kernel ? kernel->name : "(unknown kernel)";
 }
 
 const amd_kernel_code_t *kernel_code(uint64_t object)
@@ -216,7 +206,7 @@ static void tell_symbol(const struct kernel *kernel, bool unload)
 
 static void add(uint64_t executable, uint64_t object, char *symbol)
 {
-	struct kernel *kernel = malloc(sizeof(*kernel)), **bucket = bucket_of(object);
+	struct kernel *kernel = malloc(sizeof(*kernel));
 	char *name = readable(symbol);
 
 	if (!kernel) {
@@ -224,8 +214,9 @@ static void add(uint64_t executable, uint64_t object, char *symbol)
 		return;
 	}
 	pthread_mutex_lock(&kernels.lock);
-	*kernel = (struct kernel){*bucket, object, executable, name};
-	*bucket = kernel;
+	*kernel = (struct kernel){kernels.first, object, executable, name};
+	kernels.first = kernel;
+	(void)map_set(&kernels.by_object, object, (uintptr_t)kernel);
 	pthread_mutex_unlock(&kernels.lock);
 	tell_symbol(kernel, false);
 }
@@ -270,17 +261,15 @@ static void forget(uint64_t executable)
 
 	pthread_mutex_lock(&kernels.lock);
 	before = kernels.gone;
-	for (uint32_t i = 0; i < BUCKETS; i++) {
-		for (struct kernel **at = &kernels.buckets[i]; *at;) {
-			kernel = *at;
-			if (kernel->executable != executable) {
-				at = &kernel->next;
-				continue;
-			}
-			*at = kernel->next;
-			kernel->next = kernels.gone;
-			kernels.gone = kernel;
+	for (struct kernel **at = &kernels.first; (kernel = *at);) {
+		if (kernel->executable != executable) {
+			at = &kernel->next;
+			continue;
 		}
+		*at = kernel->next;
+		(void)map_take(&kernels.by_object, kernel->object);
+		kernel->next = kernels.gone;
+		kernels.gone = kernel;
 	}
 	kernel = kernels.gone;
 	pthread_mutex_unlock(&kernels.lock);

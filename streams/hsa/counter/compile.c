@@ -96,19 +96,13 @@ static void emit(struct compiler *c, struct step step)
 		metric->depth = c->stack;
 }
 
-static bool same_input(const struct metric_input *a, const struct metric_input *b)
-{
-	return !strcmp(a->block, b->block) && a->event == b->event && a->instance == b->instance &&
-	       a->accumulate == b->accumulate;
-}
-
 static void emit_input(struct compiler *c, const struct metric_input *input)
 {
 	struct metric *metric = c->metric;
 	struct metric_input *inputs;
 	size_t i = 0;
 
-	while (i < metric->input_count && !same_input(&metric->inputs[i], input))
+	while (i < metric->input_count && !metric_input_is_same(&metric->inputs[i], input))
 		i++;
 	if (i == metric->input_count) {
 		if (i == INPUTS_MOST)
@@ -651,29 +645,4 @@ void metric_destroy(struct metric *metric)
 	free(metric->steps);
 	free(metric->scratch);
 	free(metric);
-}
-
-const char *metric_name(const struct metric *metric)
-{
-	return metric->name;
-}
-
-const struct counter_def *metric_def(const struct metric *metric)
-{
-	return metric->def;
-}
-
-bool metric_is_counter(const struct metric *metric)
-{
-	return !metric->def || metric->def->block;
-}
-
-size_t metric_input_count(const struct metric *metric)
-{
-	return metric->input_count;
-}
-
-const struct metric_input *metric_input_at(const struct metric *metric, size_t i)
-{
-	return i < metric->input_count ? &metric->inputs[i] : NULL;
 }

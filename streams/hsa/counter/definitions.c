@@ -193,32 +193,24 @@ static void set_names(struct counter_set *set, const char *gfx)
 		set->family[0] = '\0';
 }
 
+/* Of equal names that one comes first which does so in the text. */
 static int compare(const void *a, const void *b)
 {
-	const struct counter_def *const *one = a, *const *other = b;
-	int order = strcmp((*one)->name, (*other)->name);
+	const struct counter_def *one = a, *other = b;
+	const int order = strcmp(one->name, other->name);
 
-	if (order)
-		return order;
-	return *one < *other ? -1 : *one > *other;
+	return order ? order : one->name < other->name ? -1 : one->name > other->name;
 }
 
-static bool sort(struct counter_set *set)
+static void sort(struct counter_set *set)
 {
 	size_t kept = 0;
 
-	set->sorted = calloc(set->count, sizeof(struct counter_def *));
-	if (!set->sorted)
-		return fail(set, "out of memory");
+	qsort(set->list, set->count, sizeof(*set->list), compare);
 	for (size_t i = 0; i < set->count; i++)
-		set->sorted[i] = &set->list[i];
-	qsort(set->sorted, set->count, sizeof(struct counter_def *), compare);
-	for (size_t i = 0; i < set->count; i++) {
-		if (!kept || strcmp(set->sorted[i]->name, set->sorted[kept - 1]->name) != 0)
-			set->sorted[kept++] = set->sorted[i];
-	}
-	set->sorted_count = kept;
-	return true;
+		if (!kept || strcmp(set->list[i].name, set->list[kept - 1].name) != 0)
+			set->list[kept++] = set->list[i];
+	set->count = kept;
 }
 
 static bool copy_properties(struct counter_set *set, const struct counter_options *options)
@@ -249,7 +241,8 @@ struct counter_set *counter_set_load(const char *gfx, const struct counter_optio
 	set->message_size = size;
 	set->v1_expressions = options->v1_expressions;
 	set_names(set, gfx);
-	if (copy_properties(set, options) && read_all(set, options->list) && sort(set)) {
+	if (copy_properties(set, options) && read_all(set, options->list)) {
+		sort(set);
 		set->message = NULL;
 		set->message_size = 0;
 		return set;
@@ -263,7 +256,6 @@ void counter_set_destroy(struct counter_set *set)
 	if (!set)
 		return;
 	free(set->text);
-	free(set->sorted);
 	free(set->list);
 	free(set->properties);
 	free(set);
@@ -276,23 +268,20 @@ const char *counter_set_source(const struct counter_set *set)
 
 size_t counter_set_count(const struct counter_set *set)
 {
-	return set->sorted_count;
+	return set->count;
 }
 
 const struct counter_def *counter_set_at(const struct counter_set *set, size_t i)
 {
-	return i < set->sorted_count ? set->sorted[i] : NULL;
+	return i < set->count ? &set->list[i] : NULL;
 }
 
 static int compare_name(const void *name, const void *def)
 {
-	return strcmp(name, (*(const struct counter_def *const *)def)->name);
+	return strcmp(name, ((const struct counter_def *)def)->name);
 }
 
 const struct counter_def *counter_find(const struct counter_set *set, const char *name)
 {
-	const struct counter_def *const *found =
-		bsearch(name, set->sorted, set->sorted_count, sizeof(*set->sorted), compare_name);
-
-	return found ? *found : NULL;
+	return bsearch(name, set->list, set->count, sizeof(*set->list), compare_name);
 }

@@ -114,6 +114,50 @@ bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32
 	return agent_block(&library, agent, name, number, instances, registers);
 }
 
+bool library_instances(hsa_agent_t agent, const struct metric_input *input,
+		       struct library_event *first, uint32_t *end, char *why, size_t size)
+{
+	uint32_t registers;
+
+	*first = (struct library_event){.event = input->event};
+	if (!library_block(agent, input->block, &first->block, end, &registers)) {
+		snprintf(why, size, "%s: block %s cannot be counted on this GPU", input->name,
+			 input->block);
+		return false;
+	}
+	if (input->instance == METRIC_ALL_INSTANCES)
+		return true;
+	if (input->instance >= *end) {
+		snprintf(why, size, "%s[%u]: block %s has %u instances", input->name,
+			 input->instance, input->block, *end);
+		return false;
+	}
+	first->instance = input->instance;
+	*end = input->instance + 1;
+	return true;
+}
+
+bool library_has(const struct library_events *events, uint32_t count,
+		 const struct library_event *event)
+{
+	for (const struct library_event *e = events->list; e < events->list + count; e++)
+		if (e->block == event->block && e->instance == event->instance &&
+		    e->event == event->event)
+			return true;
+	return false;
+}
+
+bool library_add(struct library_events *events, struct library_event event)
+{
+	struct library_event *list = reallocarray(events->list, events->count + 1, sizeof(*list));
+
+	if (!list)
+		return false;
+	events->list = list;
+	list[events->count++] = event;
+	return true;
+}
+
 /* ---- counts ---- */
 
 static void *allocate(hsa_amd_memory_pool_t pool, hsa_agent_t agent, uint32_t bytes)
@@ -242,25 +286,25 @@ static bool make_memory(struct counted *counted)
 	return profile->command_buffer.ptr && profile->output_buffer.ptr;
 }
 
-struct library_count *library_count_make(hsa_agent_t agent, const struct library_event *events,
-					 uint32_t number, char *why, size_t size)
+struct library_count *library_count_make(hsa_agent_t agent, const struct library_events *events,
+					 char *why, size_t size)
 {
 	struct counted *counted = calloc(1, sizeof(*counted));
 
-	if (!counted || !(counted->events = calloc(number, sizeof(*counted->events)))) {
+	if (!counted || !(counted->events = calloc(events->count, sizeof(*counted->events)))) {
 		snprintf(why, size, "no memory");
 		goto failed;
 	}
 	counted->life = __atomic_load_n(&life, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < number; i++)
+	for (uint32_t i = 0; i < events->count; i++)
 		counted->events[i] = (hsa_ven_amd_aqlprofile_event_t){
-			(hsa_ven_amd_aqlprofile_block_name_t)events[i].block, events[i].instance,
-			events[i].event};
+			(hsa_ven_amd_aqlprofile_block_name_t)events->list[i].block,
+			events->list[i].instance, events->list[i].event};
 	counted->profile = (hsa_ven_amd_aqlprofile_profile_t){
 		.agent = agent,
 		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
 		.events = counted->events,
-		.event_count = number,
+		.event_count = events->count,
 	};
 	if (!make_memory(counted) || !make_packets(counted)) {
 		snprintf(why, size, "aqlprofile: %s", last_error());

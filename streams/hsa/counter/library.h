@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metrics.h"
+
 /* A packet of 64 bytes whose completion signal is at its end. */
 struct library_packet {
 	uint16_t header;
@@ -26,6 +28,12 @@ struct library_event {
 	uint32_t block; /* library_block */
 	uint32_t instance;
 	uint32_t event;
+	uint32_t input; /* of whoever asks; the library is not told */
+};
+
+struct library_events {
+	struct library_event *list;
+	uint32_t count;
 };
 
 /* What one part of a GPU has counted. */
@@ -61,9 +69,19 @@ void library_forget(void);
 bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
 		   uint32_t *registers);
 
+/* An input's event in the first instance that it asks for; `end`: behind the last. False after a line in `why`. */
+bool library_instances(hsa_agent_t agent, const struct metric_input *input,
+		       struct library_event *first, uint32_t *end, char *why, size_t size);
+
+/* Whether the event of that instance is among the first so many. */
+bool library_has(const struct library_events *events, uint32_t count,
+		 const struct library_event *event);
+/* Adds one at the end. False: no memory. */
+bool library_add(struct library_events *events, struct library_event event);
+
 /* NULL after a line in `why`. Events are copied. */
-struct library_count *library_count_make(hsa_agent_t agent, const struct library_event *events,
-					 uint32_t count, char *why, size_t size);
+struct library_count *library_count_make(hsa_agent_t agent, const struct library_events *events,
+					 char *why, size_t size);
 void library_count_destroy(struct library_count *count); /* NULL is fine */
 
 /* What is in a copy of the output, in the order of the library; returns false if it cannot tell. */

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The longest interval of samples (RTL_COUNTERS_SAMPLE). */
 #define COUNTERS_SAMPLE_MS_MOST 60000
@@ -113,7 +114,26 @@ struct metric_input {
 	enum metric_accumulate accumulate;
 };
 
-struct metric;
+static inline bool metric_input_is_same(const struct metric_input *a, const struct metric_input *b)
+{
+	return !strcmp(a->block, b->block) && a->event == b->event && a->instance == b->instance &&
+	       a->accumulate == b->accumulate;
+}
+
+struct metric {
+	const struct counter_def *def; /* NULL: one by block and event */
+	char *name;
+	char *block;                 /* of one by block and event */
+	struct metric_input *inputs; /* at least one, unless all is constant */
+	size_t input_count;
+	/* How it is evaluated (program.h). */
+	struct step *steps;
+	size_t step_count, step_room;
+	size_t depth;     /* of the stack */
+	bool zero_divide; /* v1: a division by zero makes the whole 0 */
+	struct place *scratch;
+	size_t scratch_each; /* places for each vector of the stack */
+};
 
 /*
  * name     of a definition, also with an instance, "TCC_HIT[3]"; or a block and an event, "TCC:20",
@@ -124,14 +144,11 @@ struct metric *metric_compile(const struct counter_set *set, const char *name, c
 			      size_t size);
 void metric_destroy(struct metric *metric); /* NULL is fine */
 
-const char *metric_name(const struct metric *metric);
-/* NULL: one by block and event. */
-const struct counter_def *metric_def(const struct metric *metric);
 /* A counter and no expression: its value is the sum of all samples of its only input. */
-bool metric_is_counter(const struct metric *metric);
-
-size_t metric_input_count(const struct metric *metric); /* at least 1, unless all is constant */
-const struct metric_input *metric_input_at(const struct metric *metric, size_t i);
+static inline bool metric_is_counter(const struct metric *metric)
+{
+	return !metric->def || metric->def->block;
+}
 
 /* What one place of the GPU has counted; a dimension that a block does not have is 0. */
 struct metric_sample {

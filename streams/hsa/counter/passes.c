@@ -30,7 +30,7 @@ struct trial {
 static bool has_event(const struct metric *metric, size_t inputs, const struct metric_input *input)
 {
 	for (size_t i = 0; i < inputs; i++) {
-		if (same_event(metric_input_at(metric, i), input))
+		if (same_event(&metric->inputs[i], input))
 			return true;
 	}
 	return false;
@@ -41,7 +41,7 @@ static bool pass_has(const struct trial *trial, size_t end, const struct metric_
 {
 	for (size_t m = 0; m < end; m++) {
 		if (trial->pass_of[m] == trial->pass &&
-		    has_event(trial->metrics[m], metric_input_count(trial->metrics[m]), input))
+		    has_event(trial->metrics[m], trial->metrics[m]->input_count, input))
 			return true;
 	}
 	return false;
@@ -56,8 +56,8 @@ static uint32_t taken(const struct trial *trial, const char *block)
 		const struct metric *metric = m < trial->before ? trial->metrics[m] : trial->added;
 		if (m < trial->before && trial->pass_of[m] != trial->pass)
 			continue;
-		for (size_t i = 0; i < metric_input_count(metric); i++) {
-			const struct metric_input *input = metric_input_at(metric, i);
+		for (size_t i = 0; i < metric->input_count; i++) {
+			const struct metric_input *input = &metric->inputs[i];
 			if (!strcmp(input->block, block) && !has_event(metric, i, input) &&
 			    !pass_has(trial, m, input))
 				count += registers_of(input);
@@ -69,8 +69,8 @@ static uint32_t taken(const struct trial *trial, const char *block)
 /* NULL: the metric fits. Else the first block that has too few registers. */
 static const char *lacks(const struct trial *trial, counter_registers *registers, void *user)
 {
-	for (size_t i = 0; i < metric_input_count(trial->added); i++) {
-		const char *block = metric_input_at(trial->added, i)->block;
+	for (size_t i = 0; i < trial->added->input_count; i++) {
+		const char *block = trial->added->inputs[i].block;
 		if (taken(trial, block) > registers(user, block))
 			return block;
 	}
@@ -82,11 +82,11 @@ static void refuse(const struct trial *trial, const char *block, uint32_t there,
 {
 	if (!there)
 		snprintf(message, size, "%s needs block %s, which cannot be counted here",
-			 metric_name(trial->added), block);
+			 trial->added->name, block);
 	else
 		snprintf(message, size,
 			 "%s needs %u counters of block %s at the same time, which has %u",
-			 metric_name(trial->added), taken(trial, block), block, there);
+			 trial->added->name, taken(trial, block), block, there);
 }
 
 size_t passes_choose(struct metric *const *metrics, size_t count, counter_registers *registers,

@@ -13,7 +13,6 @@
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
-#include "settings.h"
 
 #define WHY 512
 
@@ -89,10 +88,8 @@ static bool compile(struct making *making)
 			return false;
 		gpu->metric_count++;
 		metric->is_counter = metric_is_counter(metric->metric);
-		metric->values =
-			calloc(metric_input_count(metric->metric) + 1, sizeof(*metric->values));
-		metric->inputs =
-			calloc(metric_input_count(metric->metric) + 1, sizeof(*metric->inputs));
+		metric->values = calloc(metric->metric->input_count + 1, sizeof(*metric->values));
+		metric->inputs = calloc(metric->metric->input_count + 1, sizeof(*metric->inputs));
 		if (!metric->values || !metric->inputs)
 			return false;
 	}
@@ -111,8 +108,8 @@ static void set_text(const struct counter_metric *metric, const char *key, const
 /* The same counter or metric of the same architecture is one tracepoint in all processes. */
 static void describe(const struct making *making, struct counter_metric *metric)
 {
-	const struct counter_def *def = metric_def(metric->metric);
-	const char *name = metric_name(metric->metric);
+	const struct counter_def *def = metric->metric->def;
+	const char *name = metric->metric->name;
 	char source[256];
 	struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "counter", .name = name, .source = source};
@@ -163,108 +160,62 @@ static bool choose_passes(struct making *making)
 
 /* ---- a pass ---- */
 
-static bool same_input(const struct counter_input *a, const struct metric_input *b, uint64_t block)
-{
-	return a->block == block && a->event == b->event && a->instance == b->instance &&
-	       a->accumulate == b->accumulate;
-}
-
 /* The pass's input for that of a metric, a new one if there is none. */
 static uint32_t input_get(struct counter_pass *pass, const struct metric_input *wanted,
 			  uint64_t uid)
 {
-	const uint64_t block = interceptor_string(wanted->block);
 	struct counter_input *more;
 
 	for (uint32_t i = 0; i < pass->input_count; i++)
-		if (same_input(&pass->inputs[i], wanted, block))
+		if (metric_input_is_same(&pass->inputs[i].wanted, wanted))
 			return i;
 	more = realloc(pass->inputs, (pass->input_count + 1) * sizeof(*more));
 	if (!more)
 		return PLAN_NO_INPUT;
 	pass->inputs = more;
 	more[pass->input_count] = (struct counter_input){
+		.wanted = *wanted,
 		.name = interceptor_string(wanted->name),
-		.block = block,
-		.event = wanted->event,
-		.instance = wanted->instance,
-		.accumulate = wanted->accumulate,
+		.block = interceptor_string(wanted->block),
 		.uid = uid,
 	};
 	return pass->input_count++;
 }
 
-static bool has_event(const struct counter_pass *pass, const struct library_event *event)
-{
-	for (uint32_t i = 0; i < pass->event_count; i++)
-		if (!memcmp(&pass->events[i], event, sizeof(*event)))
-			return true;
-	return false;
-}
-
-static bool add_event(struct counter_pass *pass, struct library_event event, uint32_t input)
-{
-	const size_t room = pass->event_count + 1;
-	struct library_event *events = realloc(pass->events, room * sizeof(*events));
-	uint32_t *input_of;
-
-	if (!events)
-		return false;
-	pass->events = events;
-	input_of = realloc(pass->input_of, room * sizeof(*input_of));
-	if (!input_of)
-		return false;
-	pass->input_of = input_of;
-	events[pass->event_count] = event;
-	input_of[pass->event_count++] = input;
-	return true;
-}
-
 /* The events of one instance. The library gives the registers of a block in this order. */
-static bool add_instance(struct making *making, struct counter_pass *pass, uint32_t input,
+static bool add_instance(struct making *making, struct counter_pass *pass,
 			 struct library_event event)
 {
-	const struct counter_input *wanted = &pass->inputs[input];
+	const struct metric_input *wanted = &pass->inputs[event.input].wanted;
+	struct library_event level = event;
 
-	event.event = wanted->event;
 	if (wanted->accumulate == METRIC_PLAIN)
-		return has_event(pass, &event) || add_event(pass, event, input);
-	if (!add_event(pass, event, PLAN_NO_INPUT))
-		return false;
+		return library_has(&pass->events, pass->events.count, &event) ||
+		       library_add(&pass->events, event);
+	level.input = PLAN_NO_INPUT;
 	event.event = making->accumulators[wanted->accumulate];
-	return add_event(pass, event, input);
+	return library_add(&pass->events, level) && library_add(&pass->events, event);
 }
 
-static bool add_input(struct making *making, struct counter_pass *pass, uint32_t input)
+static bool add_input(struct making *making, struct counter_pass *pass, uint32_t number)
 {
-	struct counter_input *wanted = &pass->inputs[input];
-	const char *block = rtl_string_text(wanted->block);
-	struct library_event event = {0};
-	uint32_t instances, registers, first = 0;
+	struct counter_input *input = &pass->inputs[number];
+	const enum metric_accumulate how = input->wanted.accumulate;
+	struct library_event event;
+	uint32_t end;
 
-	if (!library_block(making->gpu->agent, block, &event.block, &instances, &registers)) {
-		snprintf(making->why, sizeof(making->why),
-			 "aqlprofile has no counters of block %s on %s", block, making->name);
-		return false;
-	}
-	wanted->block_number = event.block;
-	if (wanted->accumulate != METRIC_PLAIN && !making->accumulators[wanted->accumulate]) {
+	if (how != METRIC_PLAIN && !making->accumulators[how]) {
 		snprintf(making->why, sizeof(making->why), "%s has no event %s", making->name,
-			 wanted->accumulate == METRIC_LOW_RES ? ACCUMULATE_LOW : ACCUMULATE_HIGH);
+			 how == METRIC_LOW_RES ? ACCUMULATE_LOW : ACCUMULATE_HIGH);
 		return false;
 	}
-	if (wanted->instance != METRIC_ALL_INSTANCES) {
-		if (wanted->instance >= instances) {
-			snprintf(making->why, sizeof(making->why),
-				 "%s[%u]: block %s has %u instances", rtl_string_text(wanted->name),
-				 wanted->instance, block, instances);
-			return false;
-		}
-		first = wanted->instance;
-		instances = first + 1;
-	}
-	for (event.instance = first; event.instance < instances; event.instance++)
-		if (!add_instance(making, pass, input, event))
+	if (!library_instances(making->gpu->agent, &input->wanted, &event, &end, making->why,
+			       sizeof(making->why)))
+		return false;
+	input->block_number = event.block;
+	event.input = number;
+	for (; event.instance < end; event.instance++)
+		if (!add_instance(making, pass, event))
 			return false;
 	return true;
 }
@@ -282,9 +233,9 @@ static bool make_pass(struct making *making, struct counter_pass *pass)
 		if (metric->pass != pass->number)
 			continue;
 		pass->metrics[pass->metric_count++] = metric;
-		for (size_t k = 0; k < metric_input_count(metric->metric); k++) {
+		for (size_t k = 0; k < metric->metric->input_count; k++) {
 			metric->inputs[k] =
-				input_get(pass, metric_input_at(metric->metric, k), metric->uid);
+				input_get(pass, &metric->metric->inputs[k], metric->uid);
 			if (metric->inputs[k] == PLAN_NO_INPUT)
 				return false;
 		}
@@ -292,8 +243,8 @@ static bool make_pass(struct making *making, struct counter_pass *pass)
 	for (uint32_t i = 0; i < pass->input_count; i++)
 		if (!add_input(making, pass, i))
 			return false;
-	pass->count = library_count_make(gpu->agent, pass->events, pass->event_count, making->why,
-					 sizeof(making->why));
+	pass->count =
+		library_count_make(gpu->agent, &pass->events, making->why, sizeof(making->why));
 	if (pass->count && pass->count->bytes > gpu->output_bytes)
 		gpu->output_bytes = (uint32_t)pass->count->bytes;
 	return pass->count;
@@ -366,6 +317,29 @@ static void say(const struct making *making, bool good)
 			gpu->node, gpu->pass_count);
 }
 
+/* What describes the GPU's counters. */
+static void publish(const struct counter_gpu *gpu)
+{
+	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
+		const struct counter_metric *metric = &gpu->metrics[i];
+
+		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
+		const struct rtl_hsa_counter_info info = {
+			.name = metric->name,
+			.unit = metric->unit,
+			.block = metric->block,
+			.expression = metric->expression,
+			.description = metric->description,
+			.gpu = gpu->node,
+			.event = metric->event,
+			.pass = metric->pass,
+			.passes = gpu->pass_count,
+		};
+
+		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
+	}
+}
+
 static struct counter_gpu *plan_make(hsa_agent_t handle)
 {
 	const struct agent *agent = agents_find(handle);
@@ -380,7 +354,7 @@ static struct counter_gpu *plan_make(hsa_agent_t handle)
 	sample_kinds_init(gpu);
 	say(&making, make(&making));
 	/* Metrics refer to texts of the set: it stays, as the plan does. */
-	plan_publish(gpu);
+	publish(gpu);
 	return gpu;
 }
 
@@ -407,26 +381,4 @@ struct counter_gpu *plan_get(hsa_agent_t agent)
 	}
 	pthread_mutex_unlock(&gpus.lock);
 	return gpu;
-}
-
-void plan_publish(const struct counter_gpu *gpu)
-{
-	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
-		const struct counter_metric *metric = &gpu->metrics[i];
-
-		const struct publish_ids ids = {.uid = metric->uid, .parent_uid = gpu->agent_uid};
-		const struct rtl_hsa_counter_info info = {
-			.name = metric->name,
-			.unit = metric->unit,
-			.block = metric->block,
-			.expression = metric->expression,
-			.description = metric->description,
-			.gpu = gpu->node,
-			.event = metric->event,
-			.pass = metric->pass,
-			.passes = gpu->pass_count,
-		};
-
-		publish_payload(counter_streams.values, RTL_METADATA, &ids, &info, sizeof(info));
-	}
 }

@@ -51,6 +51,41 @@ static inline bool counter_intervals_are_wanted(void)
 	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
 }
 
+/* ---- settings.c ----
+ *
+ * What is asked for, from the environment:
+ *
+ *	RTL_COUNTERS		names of counters and metrics, comma-separated; empty: none
+ *	RTL_COUNTERS_PASSES	rotate: if there are not registers enough for all, they take turns from
+ *				dispatch to dispatch of a kernel; fail: then nothing is counted (rotate)
+ *	RTL_COUNTERS_KERNELS	an extended regular expression: only kernels whose name fits, as rtl shows
+ *				it
+ *	RTL_COUNTERS_TIMEOUT	after how many seconds without progress, while others wait, the waiting
+ *				for each other ends, and counting with it: 1 to 3600 (10)
+ *	RTL_COUNTERS_SAMPLE	a number of ms: counters are not those of dispatches, but of the whole GPU
+ *				in intervals of that length, 1 to 60000; empty: of dispatches
+ *
+ * Threads: read in OnLoad, once; afterwards read by all. No locks.
+ */
+
+struct counter_settings {
+	char **names;
+	size_t count; /* 0: no counters */
+	bool rotate;
+	uint64_t timeout_ns;
+	uint64_t sample_ns; /* 0: of dispatches */
+};
+
+extern struct counter_settings counter_settings;
+
+/* False: what is wrong was said in a line, and nothing is counted. */
+bool counter_settings_read(void);
+
+/* Whether a kernel with that symbol is to be counted. */
+bool counter_settings_fit(const char *symbol);
+
+/* ---- plan.c ---- */
+
 #define PLAN_NO_INPUT UINT32_MAX
 
 /* A metric in its pass. */
@@ -73,17 +108,15 @@ struct counter_pass {
 	struct library_count *count;
 	struct counter_input *inputs; /* one for each that differs */
 	uint32_t input_count;
-	struct library_event *events; /* of `count` */
-	uint32_t event_count;
-	/* The input for which each was added; PLAN_NO_INPUT: it only precedes one that is. */
-	uint32_t *input_of;
+	/* Of `count`, each with the input for which it was added; PLAN_NO_INPUT: it only precedes one that is. */
+	struct library_events events;
 };
 
 /* A counter that one or more metrics of a pass need, with its samples of a dispatch. */
 struct counter_input {
+	struct metric_input wanted;
 	uint64_t name, block; /* interned */
-	uint32_t block_number, event, instance;
-	enum metric_accumulate accumulate;
+	uint32_t block_number;
 	struct metric_sample *samples;
 	uint32_t sample_count, sample_room;
 	uint32_t subtracted; /* how many of them, by values_subtract */
@@ -125,9 +158,6 @@ struct counter_gpu *plan_get(hsa_agent_t agent);
 
 /* The first of all; the others follow. Acquire. */
 struct counter_gpu *plan_first(void);
-
-/* What describes the GPU's counters is published. Any thread. */
-void plan_publish(const struct counter_gpu *gpu);
 
 /* ---- values.c: from what a GPU has left in memory to the values of a pass's metrics. Those of a GPU's plan belong to
  * one thread at a time: of dispatches that is who makes a pass over the sources (harvest.h), of intervals the thread

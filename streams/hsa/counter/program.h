@@ -18,10 +18,8 @@ struct counter_set {
 	char family
 		[32]; /* without the last two digits: what is defined for gfx9 is for gfx906, too */
 	char source[DEFINITIONS_PATH_BYTES];
-	struct counter_def *list; /* as read; of equal names the first counts */
+	struct counter_def *list; /* as read, then by name; of equal names the first counts */
 	size_t count, room;
-	const struct counter_def **sorted; /* by name, each once */
-	size_t sorted_count;
 	char *text; /* the list; definitions point into it */
 	struct counter_property *properties;
 	size_t property_count;
@@ -71,18 +69,4 @@ struct place {
 	uint16_t at[METRIC_DIMENSIONS];
 	bool done; /* while it is reduced */
 	double value;
-};
-
-struct metric {
-	const struct counter_def *def;
-	char *name;
-	char *block; /* of one by block and event */
-	struct metric_input *inputs;
-	size_t input_count;
-	struct step *steps;
-	size_t step_count, step_room;
-	size_t depth;     /* of the stack */
-	bool zero_divide; /* v1: a division by zero makes the whole 0 */
-	struct place *scratch;
-	size_t scratch_each; /* places for each vector of the stack */
 };

@@ -12,10 +12,8 @@
 #include "kernel_table.h"
 #include "parts.h"
 #include "plan.h"
-#include "settings.h"
 #include "source.h"
 #include "turn.h"
-#include "turns.h"
 
 #define SAMPLES_LEAST 64u
 #define SAMPLES_MOST  8192u
@@ -313,7 +311,8 @@ static void publish_values(const struct counter_gpu *gpu, const struct counter_p
 	}
 }
 
-void sample_publish_ledger(struct counter_gpu *gpu)
+/* Who makes a pass, or nobody does any more. */
+static void publish_ledger(struct counter_gpu *gpu)
 {
 	const struct publish_ids ids = {.uid = gpu->agent_uid};
 	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
@@ -352,7 +351,7 @@ static void publish_counted(struct source *source, struct slot *slot)
 	publish_values(gpu, pass, dispatch, kernel);
 	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
-		sample_publish_ledger(gpu);
+		publish_ledger(gpu);
 	turn_in();
 }
 
@@ -496,7 +495,7 @@ static void stop(uint32_t timeout_ms)
 	sampler_stop(timeout_ms);
 	turns_release_all();
 	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
-		sample_publish_ledger(gpu);
+		publish_ledger(gpu);
 }
 
 const struct hsa_part counter_part = {

@@ -30,23 +30,89 @@ struct counter_sample {
 	uint64_t output[] __attribute__((aligned(64)));
 };
 
+/* ---- turns.c ----
+ *
+ * One dispatch at a time has a GPU while its counters are collected: they are registers of the GPU,
+ * which the next start would reset.
+ *
+ * A queue tells by a signal ("ready") that it has come to a dispatch, and waits for another one
+ * ("grant"). Turns are given in the order in which queues come, not in that of submission: an earlier
+ * dispatch may wait, by a barrier of the program's, for a later one of another queue.
+ *
+ * If the one that has its turn does not end for RTL_COUNTERS_TIMEOUT while others wait, it may wait
+ * for one of these itself: kernels can wait for each other in memory. Then all go, and counting has ended
+ * for that GPU, which is logged. The same at the end of the process, without the line: what is in
+ * queues then must go on.
+ *
+ * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that
+ * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
+ * sleeps otherwise.
+ */
+
+/* What a queue waits with: samples in the order of their packets. */
+struct turns_line {
+	struct turns_line *next; /* the lock's */
+	struct counter_gpu *gpu;
+	struct counter_sample **ring;
+	uint32_t mask;
+	uint32_t head;    /* the thread's; release, acquire by the submitting thread */
+	uint32_t tail;    /* the submitting thread's; seq_cst with the thread's sleep */
+	uint64_t arrived; /* the thread's: in which place its first one has come; 0: not yet */
+	/* TURNS_PASSED and behind how many samples dispatches went by without a turn; 0: none that may run
+	 * still. Release by the submitting thread, acquire; the thread clears it. */
+	uint64_t passed;
+};
+
+#define TURNS_PASSED (UINT64_C(1) << 32)
+
+/* Between two looks, of the counters' threads: a part of a time, within bounds. */
+#define POLL_NS     20000u
+#define POLL_MAX_NS 1000000u
+static inline uint64_t turns_poll_ns(uint64_t since_ns, uint32_t part)
+{
+	const uint64_t ns = since_ns / part;
+
+	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
+}
+
+/* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
+int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
+
+/* Its queue is about to go: nothing of it gets a turn any more. What has one keeps it, as it may run until the
+ * queue is gone. */
+void turns_leave(struct turns_line *line);
+
+/* Its queue is gone: nothing of it is looked at any more. */
+void turns_gone(struct turns_line *line);
+
+/* A sample whose packets have been submitted; there is room. */
+void turns_add(struct turns_line *line, struct counter_sample *sample);
+
+/* A dispatch goes by without a turn, behind what was added: until it has ended nobody else is counted right. */
+void turns_pass_by(struct turns_line *line);
+
+/* Counting has ended: all go, also those that come. */
+void turns_release_all(void);
+
+/* The runtime is about to end, and with it all queues and GPUs. */
+void turns_forget(void);
+
+/* ---- sample.c ---- */
+
 /* Makes the kinds of the GPU's slots. */
 void sample_kinds_init(struct counter_gpu *gpu);
 
 /* Its last packet has ended: copies what was read. */
 void sample_keep(struct counter_sample *sample);
 
-/* Publishes the GPU's ledger: who makes a pass, or nobody does any more. */
-void sample_publish_ledger(struct counter_gpu *gpu);
-
 /* Whether all that its queue has let by without a turn has surely ended. */
-struct turns_line;
 bool sample_line_is_idle(const struct turns_line *line);
 
 /* Nobody waits for its turn any more. */
 void sample_give_up(struct counter_sample *sample);
 
-/*
+/* ---- sampler.c ----
+ *
  * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile.
  *
  * Each GPU has a queue of ours on which counters are started when its first queue is created, read at
@@ -60,8 +126,6 @@ void sample_give_up(struct counter_sample *sample);
  * evaluates and publishes. The end waits until it is out of the runtime, never until it has published.
  * Locks: one, around the list of GPUs, and while a GPU's counters are started.
  */
-
-struct counter_gpu;
 
 /* A queue of that GPU was created: its work counts from here on. */
 void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue);

@@ -13,9 +13,7 @@
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"
-#include "settings.h"
 #include "slots.h"
-#include "turns.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u

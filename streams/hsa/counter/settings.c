@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings.h"
-
 #include <demangle.h>
 #include <errno.h>
 #include <pattern.h>
@@ -8,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "plan.h"
 
 #define TIMEOUT_S     10
 #define MAX_TIMEOUT_S 3600

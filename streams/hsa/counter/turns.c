@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "turns.h"
-
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdlib.h>
@@ -12,7 +10,6 @@
 #include "interceptor.h"
 #include "plan.h"
 #include "sample.h"
-#include "settings.h"
 
 /* Between two looks while something is under way: this part of the time since something has happened. */
 #define POLL_PART 64u

@@ -13,18 +13,15 @@ struct taking {
 
 static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t event)
 {
-	const struct counter_input *wanted = &pass->inputs[input];
-	const struct library_event *counted = &pass->events[event];
+	const struct metric_input *wanted = &pass->inputs[input].wanted;
+	const struct library_event *counted = &pass->events.list[event];
 
 	if (wanted->accumulate != METRIC_PLAIN)
-		return pass->input_of[event] == input;
-	if (counted->block != wanted->block_number || counted->event != wanted->event ||
+		return counted->input == input;
+	if (counted->block != pass->inputs[input].block_number || counted->event != wanted->event ||
 	    (wanted->instance != METRIC_ALL_INSTANCES && counted->instance != wanted->instance))
 		return false;
-	for (uint32_t i = 0; i < event; i++)
-		if (!memcmp(&pass->events[i], counted, sizeof(*counted)))
-			return false; /* it is counted twice, for another's sake */
-	return true;
+	return !library_has(&pass->events, event, counted); /* else for another's sake */
 }
 
 static void add_sample(struct counter_input *input, const struct metric_sample *sample)
@@ -62,7 +59,7 @@ static void found(void *user, const struct library_sample *from)
 	const struct metric_sample sample = {
 		.at[METRIC_XCC] = (uint16_t)from->xcc,
 		.at[METRIC_SE] = (uint16_t)from->engine,
-		.at[METRIC_INSTANCE] = (uint16_t)pass->events[from->event].instance,
+		.at[METRIC_INSTANCE] = (uint16_t)pass->events.list[from->event].instance,
 		.value = from->value,
 	};
 
@@ -96,7 +93,7 @@ bool values_subtract(const struct counter_pass *pass, const void *before)
 
 bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value)
 {
-	const size_t count = metric_input_count(metric->metric);
+	const size_t count = metric->metric->input_count;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct counter_input *input = &pass->inputs[metric->inputs[i]];
@@ -123,7 +120,7 @@ void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pa
 				.value = sample->value,
 				.name = input->name,
 				.block = input->block,
-				.event = input->event,
+				.event = input->wanted.event,
 				.gpu = gpu->node,
 				.xcc = sample->at[METRIC_XCC],
 				.engine = sample->at[METRIC_SE],

@@ -262,16 +262,10 @@ static const struct code_object *code_objects_find(hsa_executable_t executable, 
 /* The executable is about to be destroyed. */
 static void code_objects_destroyed(hsa_executable_t executable)
 {
-	struct hash *table = &executables.hash;
-	const uint64_t key = executable.handle;
-	struct map_entry *there;
 	struct loaded *gone;
 
 	pthread_mutex_lock(&lock);
-	gone = first_of(executable);
-	there = hash_find(table, &map_kind, hash_number(key), &key);
-	if (there)
-		hash_take_out(table, &map_kind, there);
+	gone = (struct loaded *)(uintptr_t)map_take(&executables, executable.handle);
 	pthread_mutex_unlock(&lock);
 	for (struct loaded *l = gone, *next; l; l = next) {
 		next = l->next;

@@ -15,6 +15,7 @@
 SAME_PACKET(dispatch);
 SAME_PACKET(barrier);
 
+static const struct work_scope no_scope;
 static uint64_t barrier_uids[3]; /* by kind; written once, before there is a queue */
 
 void publish_init(void)
@@ -80,6 +81,7 @@ void publish_dispatch(uint16_t type, const struct work_queue *queue,
 
 	if (!record)
 		return;
+	scope = scope ? scope : &no_scope;
 	fill_record(record, queue, dispatch->packet_id, scope);
 	record->uid = dispatch->kernel->uid;
 	payload = rtl_record_payload(record);
@@ -101,15 +103,11 @@ void publish_dispatch(uint16_t type, const struct work_queue *queue,
 	payload->workgroup_z = dispatch->workgroup[2];
 	payload->group_segment_bytes = dispatch->group_bytes;
 	payload->private_segment_bytes = dispatch->private_bytes;
-	payload->scope = payload->scope_instance = payload->call_ns = 0;
-	payload->hip_stream = payload->range = 0;
-	if (scope) {
-		payload->scope = scope->scope;
-		payload->scope_instance = scope->scope_instance;
-		payload->call_ns = scope->call_ticks ? rtl_ticks_to_ns(scope->call_ticks) : 0;
-		payload->hip_stream = scope->hip_stream;
-		payload->range = scope->range;
-	}
+	payload->scope = scope->scope;
+	payload->scope_instance = scope->scope_instance;
+	payload->call_ns = scope->call_ticks ? rtl_ticks_to_ns(scope->call_ticks) : 0;
+	payload->hip_stream = scope->hip_stream;
+	payload->range = scope->range;
 	rtl_commit(record);
 }
 
@@ -195,7 +193,6 @@ uint8_t copy_direction(const struct copy *copy)
 void publish_copy(uint16_t type, const struct copy *copy, const struct work_scope *scope,
 		  struct work_times times)
 {
-	static const struct work_scope none;
 	const struct agent *agent = agents_find_node(copy->node);
 	const uint64_t uid = path_uid(copy);
 	struct rtl_record *record = reserve(interceptor.copies, type, sizeof(struct rtl_hsa_copy));
@@ -203,7 +200,7 @@ void publish_copy(uint16_t type, const struct copy *copy, const struct work_scop
 	if (!record)
 		return;
 	if (!scope)
-		scope = &none;
+		scope = &no_scope;
 	record->uid = uid;
 	record->parent_uid = agent ? agent->uid : 0;
 	record->instance = copy->number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "callers.h"
+#include "report.h"
 
 #include <rtl/publish.h>
 #include <stdbool.h>

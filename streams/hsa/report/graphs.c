@@ -82,15 +82,11 @@ static bool count_graph(void *graph, int depth, struct count *count)
 /* Work 0: it is not known. */
 static void set(uint64_t executable, uint64_t work)
 {
-	struct hash *table = &works.hash;
-	void *there;
-
 	pthread_mutex_lock(&works_lock);
-	there = hash_find(table, &map_kind, hash_number(executable), &executable);
 	if (work)
 		(void)map_set(&works, executable, work);
-	else if (there)
-		hash_take_out(table, &map_kind, there);
+	else
+		(void)map_take(&works, executable);
 	pthread_mutex_unlock(&works_lock);
 }
 

@@ -8,7 +8,6 @@
 
 #include "../../common/next.h"
 #include "agents.h"
-#include "callers.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "reported.h"

@@ -28,7 +28,6 @@
 
 #include "../../common/shared.h"
 #include "agents.h"
-#include "callers.h"
 #include "interceptor.h"
 #include "kernels.h"
 #include "report.h"

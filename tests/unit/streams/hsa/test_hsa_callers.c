@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who submitted work that HIP reports later. */
-#include "callers.h"
+#include "report.h"
 #include "unit.h"
 
 #define COUNT 1024

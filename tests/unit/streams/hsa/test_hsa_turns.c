@@ -14,8 +14,6 @@
 #include "interceptor.h"
 #include "plan.h"
 #include "sample.h"
-#include "settings.h"
-#include "turns.h"
 #include "unit.h"
 
 #define QUEUES     4

@@ -45,8 +45,8 @@ static enum outcome evaluate_named(const struct counter_set *set, const char *na
 
 	if (!metric)
 		return REFUSED;
-	for (size_t i = 0; i < metric_input_count(metric); i++)
-		values[i] = values_of(metric_input_at(metric, i));
+	for (size_t i = 0; i < metric->input_count; i++)
+		values[i] = values_of(&metric->inputs[i]);
 	done = metric_evaluate(metric, values, out);
 	metric_destroy(metric);
 	return done ? VALUE : NO_VALUE;
@@ -231,7 +231,7 @@ TEST(test_metric__as_v1_has_it__is_of_one_instance)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct metric *metric = metric_compile(set, names[i], message, sizeof(message));
-		assert_int_equal(metric_input_at(metric, 0)->instance, 0);
+		assert_int_equal(metric->inputs[0].instance, 0);
 		metric_destroy(metric);
 	}
 	counter_set_destroy(set);
@@ -264,19 +264,19 @@ TEST(test_metric__by_block_and_event__needs_no_definition)
 	const struct metric_input *input;
 
 	assert_non_null(metric);
-	assert_int_equal(metric_input_count(metric), 1);
-	input = metric_input_at(metric, 0);
+	assert_int_equal(metric->input_count, 1);
+	input = &metric->inputs[0];
 	assert_string_equal(input->block, "TCP");
 	assert_int_equal(input->event, 60);
 	assert_int_equal(input->instance, 3);
 	assert_string_equal(input->name, "TCP[3]:60");
 	assert_true(metric_is_counter(metric));
-	assert_null(metric_def(metric));
+	assert_null(metric->def);
 	metric_destroy(metric);
 	metric = metric_compile(set, "HITS[15]", message, sizeof(message));
 	assert_non_null(metric);
-	assert_int_equal(metric_input_at(metric, 0)->instance, 15);
-	assert_ptr_equal(metric_def(metric), counter_find(set, "HITS"));
+	assert_int_equal(metric->inputs[0].instance, 15);
+	assert_ptr_equal(metric->def, counter_find(set, "HITS"));
 	metric_destroy(metric);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_null(metric_compile(set, wrong[i], message, sizeof(message)));
@@ -289,7 +289,7 @@ TEST(test_metric__that_names_a_counter_twice__needs_it_once)
 	struct counter_set *set = load(sdk7, "gfx906");
 	struct metric *metric = metric_compile(set, "Rate", message, sizeof(message));
 
-	assert_int_equal(metric_input_count(metric), 2);
+	assert_int_equal(metric->input_count, 2);
 	assert_false(metric_is_counter(metric));
 	metric_destroy(metric);
 	counter_set_destroy(set);
