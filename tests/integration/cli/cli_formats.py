@@ -14,7 +14,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, KILL_AT, PROGRAM, RTL  # pylint: disable=wrong-import-position
+from cli_kit import Case, KILL_AT, PROGRAM, RTL, rounds  # pylint: disable=wrong-import-position
 import other_formats  # pylint: disable=wrong-import-position
 from timeline_kit import load  # pylint: disable=wrong-import-position
 
@@ -147,7 +147,7 @@ class Formats(Case):
             if done.returncode == 77:
                 self.skipTest("processes cannot be traced here (ptrace)")
             calls = int(done.stdout.splitlines()[-1])
-            for _ in range(3):
+            for _ in range(rounds(3)):
                 subprocess.run(["rm", "-rf", self.path(name)], check=True)
                 command[1] = str(random.randrange(1, calls))
                 with self.subTest(name=name, options=options, killed_at=command[1], of=calls):

@@ -13,14 +13,10 @@ import signal
 import time
 import unittest
 
-from cli_kit import LONG, PROGRAM, Case, SANITIZED
-
-ROUNDS = 100
+from cli_kit import PROGRAM, Case, SANITIZED, rounds
 
 
 class DatabaseKilled(Case):
-    """A hundred times."""
-
     def killed(self, name, seconds):
         child = self.start("trace", "-q", "-o", name, PROGRAM, "3000", "regions")
         self.wait_until(lambda: child.poll() is not None or
@@ -70,7 +66,7 @@ class DatabaseKilled(Case):
     def test_readable_and_as_its_ledger_says(self):
         some = 0
         least = window = 1.5 if SANITIZED else 0.12
-        for i in range(ROUNDS * LONG):
+        for i in range(rounds(60)):
             name = f"{i}.db"
             self.killed(name, random.random() * window)
             window *= 1.2  # a busy machine may need longer until it has written anything

@@ -8,8 +8,10 @@ dispatches without a GPU (cli_program.c).
 
 import contextlib
 import glob
+import mmap
 import os
 import shutil
+import signal
 import sqlite3
 import struct
 import subprocess
@@ -30,10 +32,19 @@ HANG_S = 300
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
 # Of rtl trace: an interceptor with a sanitizer cannot be preloaded.
 DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
+PUBLISH = os.environ.get("RECOVER_PUBLISH", "")
+STREAMS, THREADS = 2, 4  # of that
 TOLD = os.environ.get("RTL_TEST_TOLD", "")  # a subscriber that does what it is told
 SLOW, SLOW_EVENTS, SLOW_BATCHES = (f"{TOLD}?way=slow{at}" for at in ("", "_events", "_batches"))
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
 LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
+
+
+def rounds(count):
+    """How often what kills at random is tried; with sanitizers, which take ten times as long, a fourth."""
+    return LONG * (max(1, count // 4) if SANITIZED else count)
+
+
 NO_GROWTH = {"RTL_BUFFER_TOTAL": "128M"}  # all of it for first rings: a full one makes its thread wait
 
 
@@ -53,6 +64,48 @@ def session_ends(file):
     file.seek(SESSION_ENDED)
     file.write(struct.pack("<I", 1))
     file.flush()
+
+
+class Load:
+    """A program that publishes as fast as it can and counts, in a file that outlives it (recover/publish.c)."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "wb") as file:
+            file.write(bytes(8 * STREAMS * THREADS + 8))
+        self.file = open(path, "r+b")
+        self.map = mmap.mmap(self.file.fileno(), 0)
+
+    def counts(self):
+        return struct.unpack_from(f"<{STREAMS * THREADS}Q", self.map, 0)
+
+    def is_ready(self):
+        return struct.unpack_from("<I", self.map, 8 * STREAMS * THREADS)[0]
+
+    def processes(self):
+        """Those that work for it."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    if self.path.encode() in file.read().split(b"\0"):
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def kill(self, other=None):
+        """All of them but one."""
+        for pid in self.processes():
+            if pid != other:
+                os.kill(pid, signal.SIGKILL)
+
+    def stop(self):
+        struct.pack_into("<I", self.map, 8 * STREAMS * THREADS + 4, 1)
+
+    def close(self):
+        self.map.close()
+        self.file.close()
 
 
 def tmpfs_works():

@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, Case
+from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, Case, rounds
 
 OLDER = "older than what is kept"
 
@@ -228,7 +228,7 @@ class Snapshot(Case):
             self.skipTest("processes cannot be traced here")
         self.assertEqual(self.ledger("killed.db"), 100)
         os.unlink(self.path("killed.db"))
-        for count in range(calls // 2, calls, max(1, calls // 40)):
+        for count in range(calls // 2, calls, max(1, calls // (2 * rounds(16)))):
             self.killed(count)
             if os.path.exists(self.path("killed.db")):  # it had got so far
                 self.assertEqual(self.ledger("killed.db"), 100)

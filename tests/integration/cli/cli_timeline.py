@@ -17,11 +17,11 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, PROGRAM, RTL  # pylint: disable=wrong-import-position
+from cli_kit import Case, PROGRAM, RTL, rounds  # pylint: disable=wrong-import-position
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load, load_cut  # pylint: disable=wrong-import-position
 
-KILLS = 34 if os.environ.get("RTL_TEST_SANITIZE", "") in ("", "OFF") else 8  # for each format
+KILLS = rounds(24)  # for each format
 
 
 def dispatches_of_json(path):

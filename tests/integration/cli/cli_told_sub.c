@@ -5,12 +5,14 @@
  *	say, complain, leave_file, leave_thread, hang, fail	for `rtl check-subscriber`
  *	end, crash, segv, overflow (of the stack), thread	ends its process, or its thread; with at=N after so many
  *								events, else when it finishes
+ *	kill		kills its process in the flush of that number
  *	slow		its end takes until a file `go` is in the working directory; it makes a file `finishing` first
  *	slow_events	the same of its events
  *	slow_batches	each batch of events takes 20 ms until then
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,8 @@
 #include <rtl/subscriber.h>
 
 #define WAYS                                                                                       \
-	"good|say|complain|leave_file|leave_thread|hang|fail|end|crash|segv|overflow|thread|slow|" \
-	"slow_events|slow_batches"
+	"good|say|complain|leave_file|leave_thread|hang|fail|end|crash|segv|overflow|thread|kill|" \
+	"slow|slow_events|slow_batches"
 enum way {
 	GOOD,
 	SAY,
@@ -35,6 +37,7 @@ enum way {
 	SEGV,
 	OVERFLOW,
 	THREAD,
+	KILL,
 	SLOW,
 	SLOW_EVENTS,
 	SLOW_BATCHES,
@@ -44,7 +47,7 @@ static struct {
 	const struct rtl_host *host;
 	enum way way;
 	unsigned streams;
-	unsigned long left; /* events until it ends; 0: at the end */
+	unsigned long left; /* events, or flushes, until it ends; 0: at the end */
 } state;
 
 static void *sleep_long(void *unused)
@@ -110,6 +113,8 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 		wait_for_go();
 	if (state.way == SLOW_BATCHES && access("go", F_OK))
 		nanosleep(&(struct timespec){0, 20000000}, NULL);
+	if (state.way == KILL)
+		return;
 	if (state.left && state.left <= count)
 		end_process();
 	state.left -= state.left ? count : 0;
@@ -124,6 +129,14 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 		fprintf(stderr, "hello\n");
 	return state.host->subscribe(state.host, info, RTL_TYPE_ANY, RTL_BUFFERED, on_events, NULL,
 				     NULL);
+}
+
+/* Behind another subscriber this is when that one has stored what the rings do not know of. */
+static int flush(void *instance)
+{
+	if (state.way == KILL && --state.left == 0)
+		raise(SIGKILL);
+	return 0;
 }
 
 static int finish(void *instance)
@@ -154,5 +167,6 @@ RTL_EXPORT_SUBSCRIBER = {
 	.setting_count = sizeof(settings) / sizeof(*settings),
 	.create = create,
 	.stream = stream,
+	.flush = flush,
 	.finish = finish,
 };

@@ -16,10 +16,10 @@ import subprocess
 import sys
 import unittest
 
-from cli_kit import HANG_S, LONG, NO_GROWTH, PROGRAM, RTL, SANITIZED, Faults, session_ends, session_page
+from cli_kit import HANG_S, NO_GROWTH, PROGRAM, RTL, SANITIZED, Faults, rounds, session_ends, session_page
 
 LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
-STEPS = LONG * (8 if SANITIZED else 25)
+STEPS = rounds(20)
 
 # Leaves a database in the middle of a transaction.
 CUT_OFF = """
@@ -35,7 +35,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 class Killed(Faults):
-    """SIGKILL at any moment; ROUNDS times each."""
+    """SIGKILL at any moment; some STEPS times each."""
 
     def recover_all(self, name):
         """Recovers whatever was left, with the subscribers that it had or to that file; a second

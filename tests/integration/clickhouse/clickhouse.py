@@ -6,14 +6,12 @@ once whatever dies, and a line where something is wrong.
 """
 
 import http.server
-import mmap
 import os
 import random
 import re
 import signal
 import socket
 import sqlite3
-import struct
 import subprocess
 import sys
 import threading
@@ -24,8 +22,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import cli_kit
 import server as servers
 
-PUBLISH = os.environ["RECOVER_PUBLISH"]  # recover/publish.c
-STREAMS, THREADS = 2, 4
 SERVER = None
 
 
@@ -40,30 +36,6 @@ def setUpModule():
 
 def tearDownModule():
     SERVER.remove()
-
-
-class Load:
-    """A program that publishes as fast as it can and counts, in a file that outlives it."""
-
-    def __init__(self, path):
-        self.path = path
-        with open(path, "wb") as file:
-            file.write(bytes(8 * STREAMS * THREADS + 8))
-        self.file = open(path, "r+b")
-        self.map = mmap.mmap(self.file.fileno(), 0)
-
-    def counts(self):
-        return struct.unpack_from(f"<{STREAMS * THREADS}Q", self.map, 0)
-
-    def is_ready(self):
-        return struct.unpack_from("<I", self.map, 8 * STREAMS * THREADS)[0]
-
-    def stop(self):
-        struct.pack_into("<I", self.map, 8 * STREAMS * THREADS + 4, 1)
-
-    def close(self):
-        self.map.close()
-        self.file.close()
 
 
 class Case(cli_kit.Case):
@@ -91,10 +63,10 @@ class Case(cli_kit.Case):
         return done
 
     def load(self, *command, threads=2, **more):
-        load = Load(self.path("counts"))
+        load = cli_kit.Load(self.path("counts"))
         self.addCleanup(load.close)
-        child = self.start(*command, PUBLISH, load.path, str(threads), **more)
-        self.wait_until(lambda: load.is_ready() and sum(load.counts()[:THREADS]))  # of the stream that is not known
+        child = self.start(*command, cli_kit.PUBLISH, load.path, str(threads), **more)
+        self.wait_until(lambda: load.is_ready() and sum(load.counts()[:cli_kit.THREADS]))  # of the stream that is not known
         return load, child
 
     def is_exact(self, load):
@@ -110,8 +82,8 @@ class Case(cli_kit.Case):
             rows = {int(t): tuple(map(int, rest)) for t, *rest in self.ask(
                 f"SELECT {thread} AS t, count(), uniqExact({number}), max({number}), "
                 f"uniqExact((spool, ring, position)) FROM {table} GROUP BY t")} if table in names else {}
-            for t in range(THREADS):
-                counted = counts[stream * THREADS + t]
+            for t in range(cli_kit.THREADS):
+                counted = counts[stream * cli_kit.THREADS + t]
                 count, different, last, places = rows.get(t, (0, 0, 0, 0))
                 self.assertEqual((count, count, count), (different, last, places), (table, t))
                 self.assertIn(count - counted, (0, 1), (table, t, count, counted))
@@ -159,7 +131,7 @@ class Rows(Case):
         child.communicate()
         (name,), = self.ask("SELECT name FROM system.tables WHERE database = currentDatabase() AND "
                             "name LIKE 'rtl_e_recover_notes_note_%'")
-        self.assertEqual(self.number(f"SELECT count() FROM {name}"), sum(load.counts()[:THREADS]))
+        self.assertEqual(self.number(f"SELECT count() FROM {name}"), sum(load.counts()[:cli_kit.THREADS]))
 
     def test_replay__twice__once(self):
         self.fine(self.rtl("record", "-o", "recording", cli_kit.PROGRAM, "2000", "children"))
@@ -312,7 +284,7 @@ class Exact(Case):
         self.is_exact(load)
 
     def test_rtl_is_killed__recover_completes_it(self):
-        for round_ in range(3):
+        for round_ in range(3)[-cli_kit.rounds(3):]:
             load, child = self.load("trace", "-s", self.sub(interval=round_ % 2, run=f"r{round_}"), threads=1 + round_ % 3)
             time.sleep(random.random() * 0.8)
             child.kill()
@@ -320,9 +292,8 @@ class Exact(Case):
             time.sleep(0.1)
             load.stop()
             folder = self.in_spool()
-            publisher = self.publishers()
             child.communicate()  # which the publisher's end ends
-            self.wait_until(lambda publisher=publisher: not any(os.path.exists(f"/proc/{p}") for p in publisher))
+            self.wait_until(lambda load=load: not load.processes())
             if round_ == 2:  # a recovery that is killed as well
                 again = self.start("recover", folder)
                 time.sleep(random.random() * 0.3)
@@ -335,18 +306,6 @@ class Exact(Case):
             for name, in self.ask("SELECT name FROM system.tables WHERE database = currentDatabase() AND "
                                   "name != 'rtl_schema' AND engine != 'View'"):
                 SERVER.ask(f"TRUNCATE TABLE {name}", database=self.database)
-
-    def publishers(self):
-        """Those that work for this test."""
-        found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/cmdline", "rb") as file:
-                    if self.path("counts").encode() in file.read().split(b"\0"):
-                        found.append(pid)
-            except OSError:
-                pass
-        return found
 
 
 class Away(Case):

@@ -34,7 +34,7 @@ def run(command, env=None, **more):
     return done
 
 
-class Examples(unittest.TestCase):
+class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="rtl-examples-")
@@ -113,6 +113,8 @@ class Examples(unittest.TestCase):
         self.assertEqual(self.query(database, "SELECT sum(published), sum(delivered) FROM "
                                               "rtl_ledger WHERE process = 1"), [(7, 7)])
 
+
+class Examples(Case):
     def test_source__kernels_of_rocprofv3__any_subscriber_runs_over_them(self):
         with open(self.path("run_kernel_trace.csv"), "w", encoding="utf-8") as file:
             file.write('"Kind","Agent_Id","Queue_Id","Thread_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n')
@@ -368,11 +370,10 @@ for _ in range(3000):
         self.assertIn("example.matrix.multiply_end", done.stdout)
 
 
-class NoRocm(Examples):
-    """The same with an rtl that has no interceptors for ROCm, and what it says of that."""
+class NoRocm(Case):
+    """An rtl that has no interceptors for ROCm, and what it says of that."""
 
     MISSING = "this rtl has no interceptors for ROCm, "
-
 
     def test_it_has_none(self):
         self.assertFalse(self.has_rocm)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-contributing.py SOURCE: follows docs/new-stream.md in a copy of the tree, as it stands there. A block with file=PATH is written to that file, a diff is applied, commands are run, and what is
-shown after commands is what they print. It ends with one commit that has everything.
+contributing.py SOURCE: follows docs/new-stream.md in a copy of the tree, as it stands there. A block with
+file=PATH is written to that file, a diff is applied, commands are run, and what is shown after commands is what
+they print. It ends with one commit that has everything. The rtl that it builds is one without the interceptors
+for ROCm; the examples are run with that as well (../install/examples.py).
 """
 import os
 import pathlib
@@ -76,6 +78,10 @@ class Exercise:
         if shutil.which("clang-format"):
             self.run("clang-format --dry-run -Werror " + " ".join(c_files))
 
+    def run_examples(self):
+        self.run("cmake -DBUILD_TESTING=OFF build/dev >build/log; cmake --build build/dev >build/log; RTL_BUILD_DIR="
+                 f"build/dev RTL_CC=cc RTL_CXX=c++ '{sys.executable}' -B tests/integration/install/examples.py NoRocm")
+
 
 def main(source):
     if sys.version_info < (3, 11) or not shutil.which("git"):
@@ -88,6 +94,7 @@ def main(source):
             exercise.follow(text)
             exercise.check_commit()
             exercise.check_format()
+            exercise.run_examples()
         except Wrong as error:
             print(f"docs/new-stream.md: {error}")
             return 1

@@ -148,7 +148,7 @@ class Test(Case):
     def test_sanitizer_reports__failed_at_once(self):
         stub = CTEST.replace("words of the bad one", "ThreadSanitizer: data race")
         self.command("bin/ctest", stub)
-        done = self.run_script(bad=f"tsan --no-tests=error -j {len(os.sched_getaffinity(0)) + 2}")
+        done = self.run_script(bad=f"tsan --no-tests=error -j {len(os.sched_getaffinity(0)) + 3}")
         self.check(done, 1, "20 passed, 1 failed, 5 skipped")
         self.assertNotIn("--rerun-failed", self.log())
 

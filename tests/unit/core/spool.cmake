@@ -15,9 +15,9 @@ endfunction()
 
 rtl_spool_test(test_spool)
 rtl_spool_test(test_spool_wild)
-# thousands of folders: minutes with sanitizers on a busy machine
-set_tests_properties(unit.test_spool unit.test_spool_wild PROPERTIES TIMEOUT 600)
-set_tests_properties(unit.test_spool PROPERTIES LABELS "unit;slow")
+# They read what a process left behind, in one thread.
+set_tests_properties(unit.test_spool PROPERTIES LABELS "unit;slow" COST 100)
+set_tests_properties(unit.test_spool_wild PROPERTIES LABELS unit)
 
 rtl_spool_test(test_segments)
 target_compile_definitions(test_segments PRIVATE PROBE_SUB="$<TARGET_FILE:probe_sub>")

@@ -10,6 +10,7 @@
 #include "test_sqlite.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,21 +26,15 @@ static long seen;
 
 static bool from_there(void *caller)
 {
-	Dl_info info;
+	struct dl_find_object found;
 
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, whose);
+	return !_dl_find_object(caller, &found) && strstr(found.dlfo_link_map->l_name, whose);
 }
 
 static bool fails(void *caller)
 {
-	bool failing;
-
-	if (!armed)
-		return false;
-	armed = false; /* dladdr may allocate */
-	failing = from_there(caller) && (++seen == countdown || (for_good && seen > countdown));
-	armed = true;
-	return failing;
+	return armed && from_there(caller) &&
+	       (++seen == countdown || (for_good && seen > countdown));
 }
 
 void *malloc(size_t size)
