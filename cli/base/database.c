@@ -42,7 +42,7 @@ static sqlite3_stmt *prepare(const struct database *database, const char *sql)
 /* ---- opening ---- */
 
 /* The number that a query answers with, of a text (NULL: none); 0 for NULL, -1 if it fails. */
-static int64_t ask_number(const struct database *database, const char *sql, const char *text)
+int64_t database_number(const struct database *database, const char *sql, const char *text)
 {
 	sqlite3_stmt *statement = prepare(database, sql);
 	int64_t number = -1;
@@ -60,10 +60,10 @@ static int64_t ask_number(const struct database *database, const char *sql, cons
 
 int database_has_table(const struct database *database, const char *name)
 {
-	return (int)ask_number(database,
-			       "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type IN"
-			       " ('table', 'view') AND name = ?)",
-			       name);
+	return (int)database_number(database,
+				    "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type IN"
+				    " ('table', 'view') AND name = ?)",
+				    name);
 }
 
 static int look_for_tables(struct database *database)
@@ -145,9 +145,10 @@ bool database_replaceable(const char *path)
 	if (!st.st_size)
 		return true;
 	database = open_any(path, true);
-	replaceable = database &&
-		      (!ask_number(database, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", NULL) ||
-		       !look_for_tables(database));
+	replaceable =
+		database &&
+		(!database_number(database, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", NULL) ||
+		 !look_for_tables(database));
 	database_close(database);
 	return replaceable;
 }
@@ -228,24 +229,6 @@ int database_refuse_unfinished(struct database *database, bool taken)
 		taken ? "" : "; wait for its end, or take what is there so far with --unfinished");
 
 	return taken ? CLI_OK : status;
-}
-
-int64_t database_operations(struct database *database)
-{
-	return ask_number(database, "SELECT count(*) FROM rocpd_op", NULL);
-}
-
-int64_t database_has_operations(struct database *database)
-{
-	return ask_number(database, "SELECT EXISTS(SELECT 1 FROM rocpd_op)", NULL);
-}
-
-int64_t database_lost(struct database *database)
-{
-	return ask_number(database,
-			  "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger "
-			  "WHERE stream <> 'rtl.diagnostics'",
-			  NULL);
 }
 
 #define COLUMNS_MAX 16

@@ -42,13 +42,8 @@ int database_refuse_unfinished(struct database *database, bool taken);
 #define DATABASE_UNFINISHED(at)                                                                    \
 	CLI_FLAG(0, "unfinished", at, "read a trace that is still being written, as far as it goes")
 
-/** GPU operations in it; -1 after a line. */
-int64_t database_operations(struct database *database);
-
-/** Whether there are any; -1 after a line. */
-int64_t database_has_operations(struct database *database);
-/** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
-int64_t database_lost(struct database *database);
+/** The first number of a query, whose one parameter, if it has one, is text; -1 after a line. */
+int64_t database_number(const struct database *database, const char *sql, const char *text);
 
 /**
  * Calls fn with each row of a query, its columns as text, NULL for SQL's NULL. A query of a table

@@ -51,19 +51,18 @@ struct launch {
 			 "does)")
 
 /** Members of their struct cli_command; type: of what is filled. */
-#define LAUNCH_OPERANDS(type, verb)                                                                \
+#define LAUNCH_COMMAND(type, verb)                                                                 \
+	.name = verb, .operands = "[--] COMMAND [ARGUMENT]...",                                    \
+	.details = "Exits with the command's status and passes signals on to it.\n"                \
+		   "Status 124: its --timeout was over; 126: it cannot be run; 127: it was not "   \
+		   "found;\n"                                                                      \
+		   "1, 2: it was not started.",                                                    \
 	.operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS,                           \
 	.missing = "give a command to run: rtl " verb " [OPTION]... COMMAND...",                   \
 	.request_size = sizeof(type), .request = &(const type)                                     \
 	{                                                                                          \
 		.launch.selection.repeat = CLI_NOT_GIVEN                                           \
 	}
-
-/** What those commands have to say about their exit status. */
-#define LAUNCH_DETAILS                                                                             \
-	"Exits with the command's status and passes signals on to it.\n"                           \
-	"Status 124: its --timeout was over; 126: it cannot be run; 127: it was not found;\n"      \
-	"1, 2: it was not started."
 
 /** After the options have been read: makes the session's id. CLI_OK, or an exit status after a line. */
 int launch_begin(struct launch *launch, const char *verb);

@@ -120,7 +120,8 @@ static int print(struct database *database, const char *path, int64_t operations
 int info_database(const char *path, bool json)
 {
 	struct database *database = database_open(path, false);
-	int64_t operations = database ? database_operations(database) : -1;
+	int64_t operations =
+		database ? database_number(database, "SELECT count(*) FROM rocpd_op", NULL) : -1;
 	int error = -1, status;
 
 	if (operations >= 0)

@@ -122,11 +122,8 @@ static int run(void *request)
 }
 
 const struct cli_command cmd_record = {
-	.name = "record",
-	.operands = "[--] COMMAND [ARGUMENT]...",
 	.purpose = "Runs a command and keeps its raw events, at the least cost",
-	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
-	LAUNCH_OPERANDS(struct record, "record"),
+	LAUNCH_COMMAND(struct record, "record"),
 	.run = run,
 };

@@ -171,11 +171,8 @@ static int run(void *request)
 }
 
 const struct cli_command cmd_trace = {
-	.name = "trace",
-	.operands = "[--] COMMAND [ARGUMENT]...",
 	.purpose = "Runs a command, records what it does on the GPU, shows where the time went",
-	.details = LAUNCH_DETAILS,
 	CLI_OPTIONS(options),
-	LAUNCH_OPERANDS(struct trace, "trace"),
+	LAUNCH_COMMAND(struct trace, "trace"),
 	.run = run,
 };

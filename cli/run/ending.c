@@ -24,7 +24,9 @@ void ending_init(struct ending *ending, const struct launch *launch,
 	ending->has_trace = true;
 	ending->of_subscribers = !database;
 	ending->operations =
-		database ? database_has_operations(database) > 0 : ledger->gpu_delivered > 0;
+		database ? database_number(database, "SELECT EXISTS (SELECT 1 FROM rocpd_op)",
+					   NULL) > 0
+			 : ledger->gpu_delivered > 0;
 	ending->something = (database && ending->operations) || ledger->delivered > 0;
 	ending->not_selected =
 		ending->something || ledger->gpu_left_out ? ledger->gpu_left_out : ledger->left_out;

@@ -243,7 +243,11 @@ static void report_trace(const struct launch *launch, struct database *database,
 		ending_say(&ending);
 	if (launch->quiet)
 		run_ledger_say(&ledger, said);
-	else if (ending.something || database_lost(database) > 0)
+	else if (ending.something ||
+		 database_number(database,
+				 "SELECT sum(discarded + abandoned + missed) FROM rtl_ledger WHERE "
+				 "stream <> 'rtl.diagnostics'",
+				 NULL) > 0)
 		print_summary(database, shown);
 	else if (!writer && shown)
 		cli_error("trace: %s", shown);

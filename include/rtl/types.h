@@ -16,7 +16,7 @@
  * - struct rtl_record and struct rtl_pending: a publisher writes them at every event. Their layout
  *   is that of librtl.so.0 and does not grow.
  * - struct rtl_subscriber and struct rtl_source: their abi_version comes first, struct_size next.
- * - struct rtl_enumerator: there are thousands in an array that is searched. It does not grow.
+ * - struct rtl_enumerator and struct rtl_slot_fact: many in an array that is searched. They do not grow.
  * - What inline functions of a header alone fill and read (struct rtl_args and its like): it never
  *   crosses the ABI.
  */

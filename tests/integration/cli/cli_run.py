@@ -320,18 +320,6 @@ class Run(Case):
             keeper.kill()
             keeper.wait()
 
-    def test_drains_at_low_priority(self):
-        """The program goes before what writes."""
-        self.assertEqual(self.rtl("trace", "-q", "sh", "-c",
-            f"'{PROGRAM}' 10; until grep -sqx 'rtl 10' tasks && grep -q rtl-signals tasks;"
-            " do sleep 0.01; for task in /proc/$PPID/task/*; do echo $(cat $task/comm)"
-            " $(sed 's/.*) //' $task/stat | cut -d' ' -f17); done >tasks; done").returncode, 0)
-        nice = os.nice(0)
-        with open(self.path("tasks"), encoding="utf-8") as file:
-            tasks = [line.rstrip("\n").rsplit(" ", 1) for line in file if " " in line]  # one may just have ended
-        self.assertIn(["rtl", "10"], tasks)  # a sanitizer has a thread of that name, too
-        self.assertIn(["rtl-signals", str(nice)], tasks)
-
     def test_no_process_is_left(self):
         done = self.start("trace", "-q", "sh", "-c", "exit 0", start_new_session=True)
         done.communicate()

@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 extern char **environ;
@@ -310,38 +309,6 @@ SCENARIO(stuck_subscriber)
 	probe_hooks = &hooks;
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
-}
-
-/* ---- the consumer's priority */
-
-static int consumer_priority = -100;
-
-static void note_priority(struct probe *p, const struct rtl_event *const *events, size_t count)
-{
-	consumer_priority = getpriority(PRIO_PROCESS, rtl_thread_id());
-}
-
-static int own_priority;
-
-/* The exit waits for what is left: so that has the priority of who exits. */
-static int check_own_priority(struct probe *p)
-{
-	CHECK(getpriority(PRIO_PROCESS, rtl_thread_id()) == own_priority);
-	return 0;
-}
-
-SCENARIO(priority_of_consumer)
-{
-	static const struct probe_hooks hooks = {.buffered = note_priority,
-						 .finish = check_own_priority};
-	const int own = own_priority = getpriority(PRIO_PROCESS, rtl_thread_id());
-
-	probe_hooks = &hooks;
-	stream = register_stream("t.main");
-	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
-	flush_all();
-	CHECK(consumer_priority == 10);
-	CHECK(getpriority(PRIO_PROCESS, rtl_thread_id()) == own);
 }
 
 /* ---- forks */

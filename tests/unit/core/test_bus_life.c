@@ -15,8 +15,6 @@ BUS_TEST(test_bus__threads_publish_on_inline__no_callback_after_finish, "exit_wh
 BUS_TEST(test_bus__threads_publish_on_slow_subscriber__exit_ends, "exit_while_publishing",
 	 "slow_us=1000", "RTL_BUFFER_SIZE=64K")
 BUS_TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "")
-BUS_TEST(test_bus__consumer__program_goes_before_it, "priority_of_consumer", "",
-	 "RTL_BUFFER_SIZE=64K")
 BUS_TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "")
 BUS_TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "")
 BUS_TEST(test_bus__exit_in_inline_callback__ends, "exit_in_inline_callback", "delivery=inline")

@@ -35,6 +35,7 @@ rtl_args_line
 rtl_enumerator
 rtl_pending
 rtl_record
+rtl_slot_fact
 rtl_stub_calls
 rtl_subscriber
 rtl_source
