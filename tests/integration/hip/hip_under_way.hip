@@ -23,9 +23,10 @@ static void launch(int thread, int launches)
 	for (int i = 0; i < launches; i++) {
 		const int stream = 2 * thread + i % 2;
 
-		hipLaunchKernelGGL(hang, dim3(1 + i, 1 + stream, 10000), dim3(64), 0, streams[stream], memory);
-		printf("%ld %p %d %d\n", (long)syscall(SYS_gettid), (void *)streams[stream], 64 * (1 + i),
-		       1 + stream);
+		hipLaunchKernelGGL(hang, dim3(1 + i, 1 + stream, 10000), dim3(64), 0,
+				   streams[stream], memory);
+		printf("%ld %p %d %d\n", (long)syscall(SYS_gettid), (void *)streams[stream],
+		       64 * (1 + i), 1 + stream);
 	}
 }
 
