@@ -41,7 +41,6 @@ static sqlite3_stmt *prepare(const struct database *database, const char *sql)
 
 /* ---- opening ---- */
 
-/* The number that a query answers with, of a text (NULL: none); 0 for NULL, -1 if it fails. */
 int64_t database_number(const struct database *database, const char *sql, const char *text)
 {
 	sqlite3_stmt *statement = prepare(database, sql);

@@ -42,7 +42,7 @@ int database_refuse_unfinished(struct database *database, bool taken);
 #define DATABASE_UNFINISHED(at)                                                                    \
 	CLI_FLAG(0, "unfinished", at, "read a trace that is still being written, as far as it goes")
 
-/** The first number of a query, whose one parameter, if it has one, is text; -1 after a line. */
+/** The first number of a query, whose one parameter, if it has one, is text; NULL is 0; -1 after a line. */
 int64_t database_number(const struct database *database, const char *sql, const char *text);
 
 /**

@@ -53,34 +53,36 @@ static bool read_sort(const char *text, enum summary_sort *sort)
 	return false;
 }
 
-static void print_csv(struct summary *summary, FILE *file, const struct summary_style *style)
+static int print(const struct request *request, struct summary *summary,
+		 const struct summary_style *style)
 {
 	struct view view;
 
-	view_begin(&view, false);
+	if (!request->json && !request->csv) {
+		summary_print_text(summary, stdout, style);
+		return cli_finish_output();
+	}
+	view_begin(&view, request->json);
 	summary_print_json(summary, view.json.file, style);
-	(void)view_end(&view, summary_csv_sql);
+	return view_end(&view, summary_csv_sql);
 }
 
-typedef void print_fn(struct summary *summary, FILE *file, const struct summary_style *style);
-
-static int summarize(const char *path, print_fn *print, const struct summary_style *style)
+static int summarize(const struct request *request, const struct summary_style *style)
 {
-	struct database *database = database_open(path, false);
+	struct database *database = database_open(style->title, false);
 	struct summary *summary = database ? cli_need(summary_create()) : NULL;
 	int status = CLI_FAILED;
 
 	if (summary && !database_summarize(database, summary)) {
-		print(summary, stdout, style);
-		status = cli_finish_output();
+		status = print(request, summary, style);
 		char *interrupted = database_fact(database, "interrupted");
 		const int unfinished = database_say_unfinished(database);
 		if (interrupted)
-			cli_error("%s was recovered: %s", path, interrupted);
+			cli_error("%s was recovered: %s", style->title, interrupted);
 		free(interrupted);
 		char *paused = database_fact(database, "paused");
 		if (paused)
-			cli_error("%s: %s", path, paused);
+			cli_error("%s: %s", style->title, paused);
 		free(paused);
 		status = status ? status : unfinished;
 	}
@@ -107,11 +109,7 @@ static int run(void *user)
 	style.top = request->top != CLI_NOT_GIVEN   ? request->top
 		    : request->json || request->csv ? 0
 						    : SUMMARY_TOP;
-	status = summarize(style.title,
-			   request->json  ? summary_print_json
-			   : request->csv ? print_csv
-					  : summary_print_text,
-			   &style);
+	status = summarize(request, &style);
 	if (status || !request->details)
 		return status;
 	putchar('\n');
