@@ -27,11 +27,12 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 	struct summary *summary = sink->summary;
 
 	for (size_t i = 0; i < count; i++) {
-		struct summary_fault *fault = &summary->faults[summary->fault_count];
+		struct summary_fault *fault;
 		const char *reason;
 
 		if (summary->fault_count++ >= SUMMARY_FAULTS_KEPT)
 			continue;
+		fault = &summary->faults[summary->fault_count - 1];
 		fault->is = *(const struct rtl_hsa_fault *)events[i]->payload;
 		fault->pid = events[i]->process->pid;
 		reason = sink->host->string(sink->host, events[i]->process, fault->is.reason);
