@@ -20,7 +20,6 @@
 #include "library.h"
 
 #define HSA       "libhsa-runtime64.so.1"
-#define REGISTER  "librocprofiler-register.so.0"
 #define LONGEST_S 30u
 
 /* Of hsa.h, which is not there in a build without ROCm. */

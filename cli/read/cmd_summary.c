@@ -75,15 +75,15 @@ static int summarize(const struct request *request, const struct summary_style *
 
 	if (summary && !database_summarize(database, summary)) {
 		status = print(request, summary, style);
-		char *interrupted = database_fact(database, "interrupted");
 		const int unfinished = database_say_unfinished(database);
-		if (interrupted)
-			cli_error("%s was recovered: %s", style->title, interrupted);
-		free(interrupted);
-		char *paused = database_fact(database, "paused");
-		if (paused)
-			cli_error("%s: %s", style->title, paused);
-		free(paused);
+		for (int i = 0; i < 2; i++) {
+			char *fact = database_fact(database, i ? "paused" : "interrupted");
+
+			if (fact)
+				cli_error("%s%s: %s", style->title, i ? "" : " was recovered",
+					  fact);
+			free(fact);
+		}
 		status = status ? status : unfinished;
 	}
 	summary_destroy(summary);

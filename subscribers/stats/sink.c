@@ -27,17 +27,16 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 	struct summary *summary = sink->summary;
 
 	for (size_t i = 0; i < count; i++) {
-		struct summary_fault *fault;
-		const char *reason;
+		const struct rtl_hsa_fault *is = events[i]->payload;
+		const char *reason = sink->host->string(sink->host, events[i]->process, is->reason);
+		const size_t at = summary->fault_count++;
+		char *copy = at < SUMMARY_FAULTS_KEPT ? summary_copy(summary, reason ? reason : "?")
+						      : NULL;
 
-		if (summary->fault_count++ >= SUMMARY_FAULTS_KEPT)
-			continue;
-		fault = &summary->faults[summary->fault_count - 1];
-		fault->is = *(const struct rtl_hsa_fault *)events[i]->payload;
-		fault->pid = events[i]->process->pid;
-		reason = sink->host->string(sink->host, events[i]->process, fault->is.reason);
-		fault->reason = summary_copy(summary, reason ? reason : "?");
-		if (!fault->reason)
+		if (copy)
+			summary->faults[at] =
+				(struct summary_fault){*is, events[i]->process->pid, copy};
+		else if (at < SUMMARY_FAULTS_KEPT)
 			sink->host->fail(sink->host, "out of memory");
 	}
 }

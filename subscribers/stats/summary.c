@@ -208,18 +208,22 @@ int summary_section_add_open(struct summary_section *section, const char *name, 
 			     uint64_t duration_ns)
 {
 	struct summary_open *open = section->open;
-	uint32_t at = 0;
+	uint32_t at = 0, end = 0;
 	char *copy;
 
 	section->open_count++;
-	while (at < SUMMARY_OPEN_SHOWN && open[at].name && open[at].duration_ns >= duration_ns)
+	/* the longest stands for those of its name and thread, such as kernels behind it in a queue */
+	while (end < SUMMARY_OPEN_SHOWN - 1 && open[end].name &&
+	       (open[end].tid != tid || strcmp(open[end].name, name) != 0))
+		end++;
+	while (at <= end && open[at].name && open[at].duration_ns >= duration_ns)
 		at++;
-	if (at == SUMMARY_OPEN_SHOWN)
+	if (at > end)
 		return 0;
 	copy = summary_copy(section->summary, name);
 	if (!copy)
 		return RTL_ENOMEM;
-	memmove(&open[at + 1], &open[at], (SUMMARY_OPEN_SHOWN - 1 - at) * sizeof(*open));
+	memmove(&open[at + 1], &open[at], (end - at) * sizeof(*open));
 	open[at] = (struct summary_open){copy, duration_ns, tid};
 	return 0;
 }
