@@ -534,7 +534,7 @@ void host_tidy(struct host *host)
 	host->tidied_ns = now;
 	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!host->sources[i]->closed && !host->sources[i]->recorded)
-			reader_give_back(&host->sources[i]->reader);
+			reader_give_back(&host->sources[i]->reader, host->sources[i]->own);
 	share_growth(host);
 }
 

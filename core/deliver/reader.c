@@ -309,7 +309,7 @@ static bool is_free(const struct reader_ring *r)
 	       __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_FREE;
 }
 
-static void empty_ring(const struct reader_ring *r)
+static void empty_ring(const struct reader_ring *r, bool own)
 {
 	const uint64_t bytes = r->usable < r->capacity ? r->usable : r->capacity;
 	const size_t size = bytes & ~(uint64_t)4095;
@@ -319,15 +319,15 @@ static void empty_ring(const struct reader_ring *r)
 	if (!__atomic_compare_exchange_n(&r->ring->state, &state, RING_TAKEN, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
-	/* until Linux 6.2 the pages must be writable for that */
+	/* until Linux 6.2 the pages must be writable for that; its own process writes them by the same mapping */
 	mprotect(ring_data(r->ring), size, PROT_READ | PROT_WRITE);
 	if (!madvise(ring_data(r->ring), size, MADV_REMOVE))
 		__atomic_store_n(&r->ring->ready, 0, __ATOMIC_RELAXED);
-	mprotect(ring_data(r->ring), size, PROT_READ);
+	mprotect(ring_data(r->ring), size, own ? PROT_READ | PROT_WRITE : PROT_READ);
 	__atomic_store_n(&r->ring->state, RING_FREE, __ATOMIC_RELEASE);
 }
 
-void reader_give_back(struct reader *reader)
+void reader_give_back(struct reader *reader, bool own)
 {
 	const uint64_t now = clock_ns();
 
@@ -336,7 +336,7 @@ void reader_give_back(struct reader *reader)
 
 		if (is_free(r) && __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) &&
 		    now - r->free_ns >= GIVE_BACK_NS)
-			empty_ring(r);
+			empty_ring(r, own);
 	}
 }
 

@@ -203,6 +203,24 @@ SCENARIO(exit_from_thread)
 		pause();
 }
 
+static void *publish_one(void *user)
+{
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 1, 0, 0));
+	return NULL;
+}
+
+/* The second thread gets the ring of the first, whose memory was given back meanwhile. */
+SCENARIO(ring_taken_again)
+{
+	stream = register_stream("t.main");
+	for (int i = 0; i < 2; i++) {
+		join_thread(start_thread(publish_one, NULL));
+		flush_all();
+		sleep(2);
+	}
+	CHECK(ledger_of(stream).delivered == 2);
+}
+
 static void *end_last(void *user)
 {
 	flag_wait(&publishing, 1);

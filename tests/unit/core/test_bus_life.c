@@ -16,6 +16,7 @@ BUS_TEST(test_bus__threads_publish_on_slow_subscriber__exit_ends, "exit_while_pu
 	 "slow_us=1000", "RTL_BUFFER_SIZE=64K")
 BUS_TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "")
 BUS_TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "")
+BUS_TEST(test_bus__ring_given_back__next_thread_takes_it, "ring_taken_again", "")
 BUS_TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "")
 BUS_TEST(test_bus__exit_in_inline_callback__ends, "exit_in_inline_callback", "delivery=inline")
 BUS_TEST(test_bus__fork__child_has_its_own_bus, "fork_publish", "")
