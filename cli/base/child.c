@@ -278,11 +278,11 @@ static void expire(void)
 {
 	const int number = limit.over ? SIGKILL : SIGTERM;
 
-	limit.end_ns = limit.over ? 0 : now_ns() + GRACE_S * NS_PER_S;
 	limit.over = true;
 	limit.expired(limit.user, limit.pid, number);
 	if (limit.pid)
 		kill(limit.pid, number);
+	limit.end_ns = number == SIGKILL ? 0 : now_ns() + GRACE_S * NS_PER_S;
 }
 
 /* As sigwaitinfo, as long as the command has time. */

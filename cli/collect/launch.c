@@ -2,12 +2,14 @@
 #include "launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -141,14 +143,19 @@ struct end {
 	int number;
 };
 
-/* Where it is of our session: else the number may be that of another process, outside of a container. */
+/* Where it holds its spool's lock and is of our session: else the number may be that of another process. */
 static void end_process(void *user, const char *path, const struct rtl_folder *is)
 {
 	const struct end *end = user;
+	char *control = cli_format("%s/control", path);
+	int fd = open(control, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
-	if (is->in_use && is->pid != getpid() && is->pid != end->command &&
-	    getsid(is->pid) == getsid(0))
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && is->pid > 1 && is->pid != getpid() &&
+	    is->pid != end->command && getsid(is->pid) == getsid(0))
 		kill(is->pid, end->number);
+	if (fd >= 0)
+		close(fd);
+	free(control);
 }
 
 /* What it does is said by another rtl, which gets some time for that: this one drains meanwhile. All that is traced
@@ -167,16 +174,12 @@ static void expired(void *user, pid_t pid, int number)
 		  launch->timeout_s);
 	snprintf(text, sizeof(text), "%d", folder ? getpid() : pid);
 	if (number == SIGTERM && !spawn_rtl("status", text, &status)) {
-		for (int i = 0; i < STATUS_NAPS && !waitpid(status, NULL, WNOHANG); i++)
-			nanosleep(&nap, NULL);
+		for (int i = 0; !waitpid(status, NULL, WNOHANG); i++)
+			if (nanosleep(&nap, NULL) || i == STATUS_NAPS)
+				kill(status, SIGKILL);
 	}
 	if (folder)
 		folder_visit_spools(folder, end_process, &(struct end){pid, number});
-}
-
-void launch_limit(struct launch *launch)
-{
-	child_limit(launch->timeout_s, expired, launch);
 }
 
 char *launch_ended(const struct launch *launch, int status)
@@ -234,7 +237,6 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 	int error;
 
 	launch->collected = true;
-	launch_limit(launch);
 	if (job.waits_for_all)
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	job.hold_on = hold_on;
@@ -261,6 +263,7 @@ int launch_begin(struct launch *launch, const char *verb)
 	launch->command = launch->operands.command;
 	launch->collect.quiet = launch->quiet;
 	launch->collect.selection = &launch->selection;
+	child_limit(launch->timeout_s, expired, launch);
 	if (!launch->quiet)
 		folders_mention();
 	return CLI_OK;

@@ -91,8 +91,6 @@ int launch_refuse(const char *command, int error);
  */
 int launch_collected(struct launch *launch, const char *what, int *status);
 
-/** The command has the time that --timeout gives it. launch_collected does so, too. */
-void launch_limit(struct launch *launch);
 /** How it ended, as property "ended" has it; to be freed. */
 char *launch_ended(const struct launch *launch, int status);
 

@@ -66,7 +66,6 @@ static int run_in_process(struct launch *launch)
 					      });
 	if (error)
 		return error;
-	launch_limit(launch);
 	error = child_run(launch->command, session->variables, session->variable_count, NULL,
 			  &status);
 	if (launch->paused)

@@ -201,7 +201,7 @@ static void abandon(struct source *source, const char *cause)
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
 		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
-		if (slot->kind->unfinished)
+		if (slot->kind->unfinished && !__atomic_load_n(&source->dead, __ATOMIC_RELAXED))
 			slot->kind->unfinished(source, slot);
 		if (slot->kind->abandon)
 			slot->kind->abandon(slot, looked_at);
