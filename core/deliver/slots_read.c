@@ -92,8 +92,9 @@ static bool take_slot(const uint8_t *slot, const struct spool_slots *info, uint8
 		if (!__atomic_load_n(slot + info->under_way, __ATOMIC_ACQUIRE))
 			return false;
 		memcpy(copy, slot, info->slot_bytes);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (copy[info->under_way] && !memcmp(copy, slot, info->slot_bytes))
+		/* acquire: what is compared is read after it, so twice */
+		if (__atomic_load_n(slot + info->under_way, __ATOMIC_ACQUIRE) &&
+		    !memcmp(copy, slot, info->slot_bytes))
 			return true;
 	}
 	return false;
