@@ -88,11 +88,10 @@ static bool put_fact(const struct maps *maps, const struct rtl_slot_fact *fact, 
 static bool take_slot(const uint8_t *slot, const struct spool_slots *info, uint8_t *copy)
 {
 	for (int i = 0; i < TRIES; i++) {
-		/* acquire: with the publisher's release; the facts are complete */
+		/* acquire: with the publisher's release; below, what is compared is read once more */
 		if (!__atomic_load_n(slot + info->under_way, __ATOMIC_ACQUIRE))
 			return false;
 		memcpy(copy, slot, info->slot_bytes);
-		/* acquire: what is compared is read after it, so twice */
 		if (__atomic_load_n(slot + info->under_way, __ATOMIC_ACQUIRE) &&
 		    !memcmp(copy, slot, info->slot_bytes))
 			return true;
