@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "host.h"
 
 /* How long to wait for the witness before a signal counts as sent to rtl alone. */
 #define WITNESS_TRIES    20
@@ -254,14 +255,6 @@ static struct {
 	bool over;
 } limit;
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int number), void *user)
 {
 	limit.seconds = seconds;
@@ -282,13 +275,16 @@ static void expire(void)
 	limit.expired(limit.user, limit.pid, number);
 	if (limit.pid)
 		kill(limit.pid, number);
-	limit.end_ns = number == SIGKILL ? 0 : now_ns() + GRACE_S * NS_PER_S;
+	limit.end_ns = number == SIGKILL
+			       ? 0
+			       : (int64_t)host_clock_ns(CLOCK_MONOTONIC) + GRACE_S * NS_PER_S;
 }
 
 /* As sigwaitinfo, as long as the command has time. */
 static int next_signal(const sigset_t *handled, siginfo_t *info)
 {
-	const int64_t left_ns = limit.end_ns ? limit.end_ns - now_ns() : 0;
+	const int64_t left_ns =
+		limit.end_ns ? limit.end_ns - (int64_t)host_clock_ns(CLOCK_MONOTONIC) : 0;
 
 	if (!limit.end_ns)
 		return sigwaitinfo(handled, info);
@@ -348,7 +344,9 @@ static void wait_for_end(pid_t pid, struct witness *witness, const struct child_
 	siginfo_t info;
 
 	limit.pid = pid;
-	limit.end_ns = limit.seconds ? now_ns() + limit.seconds * NS_PER_S : 0;
+	limit.end_ns = limit.seconds
+			       ? (int64_t)host_clock_ns(CLOCK_MONOTONIC) + limit.seconds * NS_PER_S
+			       : 0;
 	while (waitpid(pid, status, WNOHANG) != pid)
 		if (next_signal(handled, &info) > 0)
 			take_signal(pid, witness, work, &info);

@@ -10,8 +10,8 @@ SELECT printf('process %d: pid %d of %d, host %s, %s s: %s', process, pid, paren
 -- @faults
 SELECT printf('fault of GPU %d%s, process %d: %s%s: %s', gpu, CASE WHEN queue THEN printf(', queue %d', queue) ELSE '' END, process, kind,
     CASE WHEN address THEN printf(' at 0x%x', address) ELSE '' END, reason) AS line, *
-  FROM (SELECT process, gpu, queue, CASE kind WHEN 1 THEN 'memory access fault' WHEN 2 THEN 'hardware exception'
-      WHEN 3 THEN 'memory error' ELSE 'queue error' END AS kind, address, reason, time_ns FROM rtl_e_rtl_hsa_fault ORDER BY id);
+  FROM (SELECT f.process AS process, gpu, queue, t.name AS kind, address, reason, time_ns FROM rtl_e_rtl_hsa_fault AS f
+      LEFT JOIN rtl_tracepoint AS t ON t.process = f.process AND t.uid = f.uid ORDER BY f.id);
 
 -- @open
 SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, name, tid, round(duration_ns / 1e9, 3)) AS line, *

@@ -338,6 +338,7 @@ static uint64_t last_ticks(const struct source *source)
 
 struct sealing {
 	struct source *source;
+	uint64_t ticks;
 	bool only_look, something;
 };
 
@@ -352,7 +353,7 @@ static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 		*under_way = 0; /* first: should we die in between, it is not there twice */
 	for (uint32_t i = 0; i < source->reader.count && !done; i++) {
 		struct sealed to = {source, &source->reader.list[i], source_ring(source, i), i,
-				    last_ticks(source)};
+				    sealing->ticks};
 
 		done = to.ring && append(&to, event);
 	}
@@ -363,7 +364,7 @@ static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 
 bool source_seal(struct source *source, bool only_look)
 {
-	struct sealing sealing = {.source = source, .only_look = only_look};
+	struct sealing sealing = {source, last_ticks(source), only_look, false};
 	bool something = false;
 
 	/* a process that ended in order has handed in what was open, and its threads may still run */
@@ -374,7 +375,7 @@ bool source_seal(struct source *source, bool only_look)
 				    .r = &source->reader.list[i],
 				    .ring = source_ring(source, i),
 				    .index = i,
-				    .ticks = last_ticks(source)};
+				    .ticks = sealing.ticks};
 
 		for (uint32_t k = 0; to.ring && k < RING_OPEN_MAX; k++)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
