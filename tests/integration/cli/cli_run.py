@@ -217,6 +217,8 @@ class BadInput(Case):
 class Run(Case):
     """The command runs as if rtl were not there."""
 
+    leaks = True
+
     def test_ended_by_a_signal(self):
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT,
                        signal.SIGSEGV, signal.SIGHUP, signal.SIGPIPE):
