@@ -179,6 +179,11 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 		row = row_create(graphs, launch);
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
+	for (uint32_t i = 0; good && i < launch->count; i++)
+		good = breakdown_add_graph(
+			graphs->breakdown, launch->graph, launch->works[i].what,
+			&(struct summary_piece){launch->works[i].end - launch->works[i].begin,
+						launch->works[i].bytes, true, false});
 	if (good && row->graph)
 		count_nodes(&row->graph->nodes, launch);
 	if (good && launch->count)
@@ -228,15 +233,20 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 	return graphs->last = launch;
 }
 
+bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope)
+{
+	if (scope != graphs->last_scope)
+		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
+	graphs->last_scope = scope;
+	return graphs->last_is_launch && event->correlation;
+}
+
 bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
 		     const struct graph_work *work)
 {
 	struct launch *launch;
 
-	if (scope != graphs->last_scope)
-		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
-	graphs->last_scope = scope;
-	if (!graphs->last_is_launch || !event->correlation)
+	if (!graphs_is_launch(graphs, event, scope))
 		return true;
 	launch = launch_of(graphs, event);
 	if (!launch)

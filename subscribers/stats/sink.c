@@ -14,11 +14,16 @@ struct sink_stream {
 
 void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *summary)
 {
-	*sink = (struct sink){.host = host,
-			      .summary = summary,
-			      .tracks = {.host = host, .summary = summary, .graphs = &sink->graphs},
-			      .graphs = {.host = host, .summary = summary},
-			      .counted = {.host = host, .summary = summary}};
+	*sink = (struct sink){
+		.host = host,
+		.summary = summary,
+		.tracks = {.host = host,
+			   .summary = summary,
+			   .graphs = &sink->graphs,
+			   .breakdown = &sink->breakdown},
+		.graphs = {.host = host, .summary = summary, .breakdown = &sink->breakdown},
+		.breakdown = {.summary = summary},
+		.counted = {.host = host, .summary = summary}};
 }
 
 static void take_faults(void *user, const struct rtl_event *const *events, size_t count)
@@ -125,8 +130,9 @@ int sink_finish(struct sink *sink)
 		sink->summary->ended = summary_copy(sink->summary, ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
-	return !graphs_settle(&sink->graphs, 0, 0) || counted_finish(&sink->counted) ||
-			       add_ledgers(sink) || summary_explain(sink->summary)
+	return !graphs_settle(&sink->graphs, 0, 0) || !breakdown_finish(&sink->breakdown) ||
+			       counted_finish(&sink->counted) || add_ledgers(sink) ||
+			       summary_explain(sink->summary)
 		       ? RTL_ENOMEM
 		       : 0;
 }
@@ -136,4 +142,5 @@ void sink_fini(struct sink *sink)
 	tracks_fini(&sink->tracks);
 	counted_fini(&sink->counted);
 	graphs_fini(&sink->graphs);
+	breakdown_fini(&sink->breakdown);
 }

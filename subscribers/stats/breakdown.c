@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT */
+/* See breakdown.h. */
+#include "breakdown.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+#define KEYS_MOST   1024u /* of a table */
+#define WITHIN_MOST 65536u
+#define RANGES_MOST 65536u
+#define DEPTH_MOST  64
+
+static const char *const by_names[SUMMARY_BYS] = {NULL,      "range", "stream", "thread",
+						  "process", "gpu",   "graph",  "group"};
+
+/* ---- groups of kernels ---- */
+
+struct summary_pattern {
+	struct summary_pattern *next;
+	const char *pattern, *group;
+};
+
+#define GEMM        "GEMM"
+#define ATTENTION   "attention"
+#define NORM        "norm"
+#define SOFTMAX     "softmax"
+#define COPIES      "copies and fills"
+#define COLLECTIVES "collectives"
+#define ELEMENTWISE "elementwise"
+
+/* The first that matches counts. docs/man/rtl-stats.7 has them, too. */
+static const struct summary_pattern built_in[] = {
+	{NULL, "nccl", COLLECTIVES},
+	{NULL, "rccl", COLLECTIVES},
+	{NULL, "allreduce", COLLECTIVES},
+	{NULL, "all_reduce", COLLECTIVES},
+	{NULL, "allgather", COLLECTIVES},
+	{NULL, "all_gather", COLLECTIVES},
+	{NULL, "attn", ATTENTION},
+	{NULL, "attention", ATTENTION},
+	{NULL, "fmha", ATTENTION},
+	{NULL, "flash", ATTENTION},
+	{NULL, "Cijk_", GEMM},
+	{NULL, "gemm", GEMM},
+	{NULL, "gemv", GEMM},
+	{NULL, "matmul", GEMM},
+	{NULL, "mul_mat", GEMM},
+	{NULL, "softmax", SOFTMAX},
+	{NULL, "soft_max", SOFTMAX},
+	{NULL, "distribution", ELEMENTWISE},
+	{NULL, "norm", NORM},
+	{NULL, "copy", COPIES},
+	{NULL, "cpy", COPIES},
+	{NULL, "fill", COPIES},
+	{NULL, "memset", COPIES},
+	{NULL, "elementwise", ELEMENTWISE},
+	{NULL, "vectorized", ELEMENTWISE},
+	{NULL, "unary", ELEMENTWISE},
+	{NULL, "binary", ELEMENTWISE},
+	{NULL, "bcast", ELEMENTWISE},
+	{NULL, "add", ELEMENTWISE},
+	{NULL, "mul", ELEMENTWISE},
+	{NULL, "scale", ELEMENTWISE},
+	{NULL, "cast", ELEMENTWISE},
+	{NULL, "convert", ELEMENTWISE},
+	{NULL, "relu", ELEMENTWISE},
+	{NULL, "gelu", ELEMENTWISE},
+	{NULL, "silu", ELEMENTWISE},
+	{NULL, "activation", ELEMENTWISE},
+	{NULL, "rope", ELEMENTWISE},
+	{NULL, "*", "other"},
+};
+
+static bool matches(const struct summary_pattern *is, const char *name)
+{
+	return strpbrk(is->pattern, "*?[") ? !fnmatch(is->pattern, name, FNM_CASEFOLD)
+					   : strcasestr(name, is->pattern) != NULL;
+}
+
+static const char *group_name(const struct summary *summary, const struct summary_group *what)
+{
+	const struct summary_pattern *is = summary->patterns;
+
+	while (is && !matches(is, what->name))
+		is = is->next;
+	if (is)
+		return is->group;
+	if (!strcmp(what->section->kind, "transfer"))
+		return COPIES;
+	for (is = built_in; !matches(is, what->name);)
+		is++;
+	return is->group;
+}
+
+/* A line "pattern group"; 0, or an rtl_error. */
+static int read_pattern(struct summary *summary, char *line, struct summary_pattern ***end)
+{
+	char *pattern = line + strspn(line, " \t"), *group = pattern + strcspn(pattern, " \t\r\n");
+	struct summary_pattern *is;
+
+	if (!*pattern || strchr("#\r\n", *pattern))
+		return 0;
+	if (*group)
+		*group++ = '\0';
+	group += strspn(group, " \t");
+	group[strcspn(group, "\r\n")] = '\0';
+	if (!*group)
+		return RTL_EINVAL;
+	is = summary_alloc(summary, sizeof(*is));
+	if (!is || !(is->pattern = summary_copy(summary, pattern)) ||
+	    !(is->group = summary_copy(summary, group)))
+		return RTL_ENOMEM;
+	**end = is;
+	*end = &is->next;
+	return 0;
+}
+
+static int read_groups(struct summary *summary, const char *path, char error[SUMMARY_ERROR])
+{
+	struct summary_pattern **end = &summary->patterns;
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0, number = 0;
+	int is = 0;
+
+	if (!file) {
+		snprintf(error, SUMMARY_ERROR, "cannot read %s: %m", path);
+		return RTL_EIO;
+	}
+	while (!is && getline(&line, &size, file) > 0) {
+		number++;
+		is = read_pattern(summary, line, &end);
+	}
+	if (is == RTL_EINVAL)
+		snprintf(error, SUMMARY_ERROR,
+			 "%s, line %zu: expected PATTERN GROUP, such as \"*attn* attention\"", path,
+			 number);
+	else if (is)
+		snprintf(error, SUMMARY_ERROR, "out of memory");
+	free(line);
+	fclose(file);
+	return is;
+}
+
+int summary_set_by(struct summary *summary, const char *by, const char *groups,
+		   char error[SUMMARY_ERROR])
+{
+	enum summary_by is = SUMMARY_BY_RANGE;
+
+	while (by && is < SUMMARY_BYS && strcmp(by, by_names[is]) != 0)
+		is++;
+	if (is == SUMMARY_BYS) {
+		snprintf(error, SUMMARY_ERROR,
+			 "--by %s: give range, stream, thread, process, gpu, graph or group", by);
+		return RTL_EINVAL;
+	}
+	summary->by = by ? is : SUMMARY_BY_NONE;
+	if (groups && summary->by != SUMMARY_BY_GROUP) {
+		snprintf(error, SUMMARY_ERROR, "a file of groups is for a breakdown by group");
+		return RTL_EINVAL;
+	}
+	groups = groups ? groups : getenv("RTL_GROUPS");
+	return summary->by == SUMMARY_BY_GROUP && groups && *groups
+		       ? read_groups(summary, groups, error)
+		       : 0;
+}
+
+const char *summary_by_name(const struct summary *summary)
+{
+	return by_names[summary->by];
+}
+
+/* ---- keys and their rows ---- */
+
+/* Adds to a row. */
+void summary_group_add_piece(struct summary_group *group, const struct summary_piece *piece)
+{
+	group->bytes += piece->bytes;
+	group->failed += piece->failed;
+	if (!piece->timed) {
+		group->untimed++;
+		return;
+	}
+	group->timed_bytes += piece->bytes;
+	summary_group_add(group, piece->ns);
+}
+
+static uint64_t pair_of(const void *one, uint64_t other)
+{
+	return hash_number(hash_number((uintptr_t)one) + other);
+}
+
+static struct summary_section *new_key(struct breakdown *b, struct summary_section *section,
+				       uint64_t id, const char *name)
+{
+	const bool full = section->key_count >= KEYS_MOST;
+	struct summary_section **end = &section->keys, *key;
+
+	while (*end && !(full && !strcmp((*end)->title, SUMMARY_OTHERS)))
+		end = &(*end)->next;
+	if (!*end) {
+		key = summary_alloc(section->summary, sizeof(*key));
+		if (!key)
+			return NULL;
+		*key = *section;
+		key->next = key->keys = NULL;
+		key->groups = (struct hash){0};
+		key->title = summary_copy(section->summary, full ? SUMMARY_OTHERS : name);
+		if (!key->title)
+			return NULL;
+		*end = key;
+		section->key_count++;
+	}
+	return map_set(&b->keys, pair_of(section, id), (uintptr_t)*end) ? *end : NULL;
+}
+
+/* The row of what under that key. NULL: out of memory. */
+static struct summary_group *row_of(struct breakdown *b, const struct summary_group *what,
+				    uint64_t id, const char *name)
+{
+	struct summary_section *const section = what->section;
+	const uint64_t pair = pair_of(what, id);
+	struct summary_group *row = (void *)(uintptr_t)map_get(&b->rows, pair);
+	struct summary_section *key;
+
+	if (row)
+		return row;
+	key = (void *)(uintptr_t)map_get(&b->keys, pair_of(section, id));
+	if (!key)
+		key = new_key(b, section, id, name);
+	if (!key)
+		return NULL;
+	row = summary_group(key,
+			    section->key_rows < SUMMARY_GROUPS_MAX ? what->name : SUMMARY_OTHERS);
+	section->key_rows += row && !row->count && !row->untimed;
+	key->has_bytes = section->has_bytes;
+	return row && map_set(&b->rows, pair, (uintptr_t)row) ? row : NULL;
+}
+
+/* ---- ranges ---- */
+
+/* One of a process's, until what was submitted in it has come; then later work in it still may. */
+struct range {
+	uint64_t parent;                /* the one around it */
+	struct summary_group *name;     /* NULL: it has not ended */
+	struct summary_within *waiting; /* until then */
+};
+
+/* What was in something, which is a range or the row of its name. NULL: there is no room. */
+static struct summary_within *within_of(struct breakdown *b, const void *owner,
+					struct summary_within **list, struct summary_group *what)
+{
+	const uint64_t pair = pair_of(owner, (uintptr_t)what);
+	struct summary_within *is = (void *)(uintptr_t)map_get(&b->within, pair);
+
+	if (is || b->within.hash.count >= WITHIN_MOST)
+		return is;
+	is = calloc(1, sizeof(*is));
+	if (!is || !map_set(&b->within, pair, (uintptr_t)is)) {
+		free(is);
+		return NULL;
+	}
+	is->what = what;
+	is->next = *list;
+	return *list = is;
+}
+
+/* Work in a range is in those around it, too: in those that have not ended, when they will. */
+static void add_within(struct breakdown *b, uint32_t process, uint64_t instance,
+		       struct summary_group *what, uint64_t ns);
+
+/* Its name is known, or (NULL) will not be. False: out of memory. */
+static bool settle(struct breakdown *b, uint32_t process, uint64_t instance, struct range *range)
+{
+	struct summary_within *next, *is = range->waiting;
+	bool good = true;
+
+	range->waiting = NULL;
+	for (; is; is = next) {
+		struct summary_group *row = is->row;
+
+		next = is->next;
+		(void)map_take(&b->within, pair_of(range, (uintptr_t)is->what));
+		if (range->name && is->ns)
+			add_within(b, process, instance, is->what, is->ns);
+		if (row) {
+			struct summary_group *to =
+				range->name ? row_of(b, is->what, (uintptr_t)range->name,
+						     range->name->name)
+					    : row_of(b, is->what, 1, "(unknown range)");
+
+			good &= to && summary_group_merge(to, row);
+		}
+		summary_group_destroy(row);
+		free(is);
+	}
+	return good;
+}
+
+static bool forget_ranges(struct breakdown *b, struct map *ranges)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < ranges->hash.capacity; i++) {
+		struct range *range = (void *)(uintptr_t)map_at(ranges, i)->value;
+
+		if (range && !range->name)
+			good &= settle(b, 0, 0, range);
+	}
+	map_free(ranges);
+	return good;
+}
+
+/* Those that nobody has asked for while very many others came are forgotten. NULL: out of memory. */
+static struct range *range_of(struct breakdown *b, uint32_t process, uint64_t instance)
+{
+	const uint64_t pair = hash_number(hash_number(instance) + process);
+	struct range *range = (void *)(uintptr_t)map_get(&b->ranges, pair);
+
+	if (range)
+		return range;
+	if (b->ranges.hash.count >= RANGES_MOST) {
+		if (!forget_ranges(b, &b->older_ranges))
+			return NULL;
+		b->older_ranges = b->ranges;
+		b->ranges = (struct map){0};
+	}
+	range = (void *)(uintptr_t)map_take(&b->older_ranges, pair);
+	if (!range)
+		range = calloc(1, sizeof(*range));
+	if (range && !map_set(&b->ranges, pair, (uintptr_t)range)) {
+		free(range);
+		return NULL;
+	}
+	return range;
+}
+
+static void add_within(struct breakdown *b, uint32_t process, uint64_t instance,
+		       struct summary_group *what, uint64_t ns)
+{
+	for (unsigned depth = 0; instance && depth < DEPTH_MOST; depth++) {
+		struct range *range = range_of(b, process, instance);
+		struct summary_group *name = range ? range->name : NULL;
+		struct summary_within *is =
+			!range ? NULL
+			       : within_of(b, name ? (void *)name : range,
+					   name ? &name->within : &range->waiting, what);
+
+		if (is)
+			is->ns += ns;
+		if (!name)
+			return;
+		instance = range->parent;
+	}
+}
+
+bool breakdown_name_range(struct breakdown *b, const struct rtl_event *event, uint64_t parent,
+			  struct summary_group *name)
+{
+	struct range *range = range_of(b, event->process->number, event->instance);
+
+	if (!range)
+		return false;
+	range->name = name;
+	range->parent = parent;
+	return settle(b, event->process->number, event->instance, range);
+}
+
+static bool add_to_range(struct breakdown *b, const struct breakdown_place *place,
+			 struct summary_group *what, const struct summary_piece *piece)
+{
+	struct range *range =
+		place->range ? range_of(b, place->event->process->number, place->range) : NULL;
+	struct summary_within *is;
+	struct summary_group *row;
+
+	if (!place->range || (range && range->name)) {
+		row = range ? row_of(b, what, (uintptr_t)range->name, range->name->name)
+			    : row_of(b, what, 0, "(no range)");
+	} else {
+		is = range ? within_of(b, range, &range->waiting, what) : NULL;
+		if (is && !is->row)
+			is->row = summary_group_create(what->section, what->name);
+		row = is ? is->row : row_of(b, what, 1, "(unknown range)");
+	}
+	if (row)
+		summary_group_add_piece(row, piece);
+	return row != NULL;
+}
+
+/* ---- other keys ---- */
+
+/* Streams of a process, from 1 on as they come; its null stream is 0. */
+static uint64_t stream_number(struct breakdown *b, const void *process, uint64_t stream)
+{
+	const uint64_t pair = pair_of(process, stream), count = pair_of(process, 0);
+	uint64_t number = stream ? map_get(&b->streams, pair) : 0;
+
+	if (stream && !number) {
+		number = map_get(&b->streams, count) + 1;
+		(void)(map_set(&b->streams, pair, number) && map_set(&b->streams, count, number));
+	}
+	return number;
+}
+
+static uint64_t key_of(struct breakdown *b, const struct breakdown_place *place,
+		       char name[SUMMARY_KEY])
+{
+	struct summary *summary = b->summary;
+	const struct summary_process *process = place->process;
+	const char *device;
+	uint64_t id = 0;
+
+	switch (summary->by) {
+	case SUMMARY_BY_STREAM:
+		if (!place->has_stream) {
+			strcpy(name, "(no stream known)");
+			return 0;
+		}
+		id = stream_number(b, process, place->stream);
+		snprintf(name, SUMMARY_KEY, "stream %" PRIu64, id);
+		id = pair_of(process, id);
+		break;
+	case SUMMARY_BY_THREAD:
+		snprintf(name, SUMMARY_KEY, "thread %" PRIu32, place->tid);
+		id = pair_of(process, place->tid);
+		break;
+	case SUMMARY_BY_GPU:
+		device = summary_device_text(summary, place->gpu, 0);
+		snprintf(name, SUMMARY_KEY,
+			 device && *device ? "GPU %" PRIu32 " (%s)" : "GPU %" PRIu32, place->gpu,
+			 device);
+		return place->gpu + UINT64_C(1);
+	case SUMMARY_BY_PROCESS:
+		if (process->rank >= 0)
+			snprintf(name, SUMMARY_KEY, "rank %" PRId32 ": ", process->rank);
+		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), "%.64s (%" PRId32 ")",
+			 process->program ? process->program : "process", process->pid);
+		return pair_of(process, 0);
+	default:
+		strcpy(name, "(no graph)");
+		return 0;
+	}
+	if (process != summary->processes)
+		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), ", process %" PRId32,
+			 process->pid);
+	return id;
+}
+
+bool breakdown_add_graph(struct breakdown *b, uint64_t graph, struct summary_group *what,
+			 const struct summary_piece *piece)
+{
+	char name[SUMMARY_KEY];
+	struct summary_group *row;
+
+	if (b->summary->by != SUMMARY_BY_GRAPH)
+		return true;
+	snprintf(name, sizeof(name), "graph %" PRIu64, graph);
+	row = row_of(b, what, graph, name);
+	if (row)
+		summary_group_add_piece(row, piece);
+	return row != NULL;
+}
+
+bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
+		   struct summary_group *what, const struct summary_piece *piece)
+{
+	char name[SUMMARY_KEY] = "";
+	struct summary_group *row;
+
+	if (place->is_kernel && place->range && piece->ns)
+		add_within(b, place->event->process->number, place->range, what, piece->ns);
+	if (!(place->keys >> b->summary->by & 1))
+		return true;
+	if (b->summary->by == SUMMARY_BY_RANGE)
+		return add_to_range(b, place, what, piece);
+	if (b->summary->by == SUMMARY_BY_GRAPH && place->in_graph)
+		return true; /* once the graph is known */
+	if (b->summary->by == SUMMARY_BY_GROUP) {
+		row = (void *)(uintptr_t)map_get(&b->rows, pair_of(what, 0));
+		if (!row) {
+			const char *group = group_name(b->summary, what);
+
+			row = row_of(b, what, hash_text(group, strlen(group)), group);
+			if (!row || !map_set(&b->rows, pair_of(what, 0), (uintptr_t)row))
+				return false;
+		}
+	} else {
+		const uint64_t id = key_of(b, place, name);
+
+		row = row_of(b, what, id, name);
+	}
+	if (row)
+		summary_group_add_piece(row, piece);
+	return row != NULL;
+}
+
+bool breakdown_finish(struct breakdown *b)
+{
+	const bool good = forget_ranges(b, &b->older_ranges);
+
+	return forget_ranges(b, &b->ranges) && good;
+}
+
+void breakdown_fini(struct breakdown *b)
+{
+	(void)breakdown_finish(b);
+	map_fini(&b->keys);
+	map_fini(&b->rows);
+	map_fini(&b->streams);
+	map_fini(&b->within);
+}
+
+/* ---- to be shown ---- */
+
+size_t summary_top_within(const struct summary_group *range, uint64_t *total_ns,
+			  const struct summary_within *top[SUMMARY_WITHIN_SHOWN])
+{
+	size_t count = 0;
+
+	*total_ns = 0;
+	for (const struct summary_within *is = range->within; is; is = is->next) {
+		size_t at = count;
+
+		*total_ns += is->ns;
+		for (; at && (top[at - 1]->ns < is->ns ||
+			      (top[at - 1]->ns == is->ns &&
+			       strcmp(top[at - 1]->what->name, is->what->name) > 0));
+		     at--)
+			if (at < SUMMARY_WITHIN_SHOWN)
+				top[at] = top[at - 1];
+		if (at < SUMMARY_WITHIN_SHOWN)
+			top[at] = is;
+		count += count < SUMMARY_WITHIN_SHOWN;
+	}
+	return count;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	return summary_compare_groups(&((const struct summary_key *)a)->all,
+				      &((const struct summary_key *)b)->all);
+}
+
+struct summary_key *summary_keys(const struct summary_section *section, enum summary_sort sort,
+				 size_t *count)
+{
+	struct summary_key *keys = calloc(section->key_count + 1, sizeof(*keys)), *at = keys;
+
+	for (struct summary_section *s = section->keys; keys && s; s = s->next, at++) {
+		at->all = summary_group_create(s, s->title);
+		if (!at->all || summary_view(s, sort, &at->view))
+			break;
+		for (size_t i = 0; i < at->view.count; i++)
+			(void)summary_group_merge(at->all, at->view.groups[i]);
+	}
+	*count = keys ? (size_t)(at - keys) : 0;
+	qsort(keys, *count, sizeof(*keys), compare_keys);
+	return keys;
+}
+
+void summary_keys_free(struct summary_key *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		summary_group_destroy(keys[i].all);
+		free(keys[i].view.groups);
+	}
+	free(keys);
+}
