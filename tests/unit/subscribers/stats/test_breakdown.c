@@ -152,9 +152,8 @@ TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
 	range(run, "step", 20, 0);
 	KERNEL(run->process, A, 300, .range = 21);
 	text = end(run);
-	assert_has(
-		text,
-		"\"by\":\"range\",\"keys\":[\n{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
+	assert_has(text, "\"by\":\"range\",\"keys\":[");
+	assert_has(text, "{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
 	assert_row(text, "inner", "a_gemm", 2, 310);
 	assert_row(text, "inner", "b_norm", 1, 40);
 	assert_row(text, "step", "a_gemm", 1, 20);
@@ -178,11 +177,11 @@ TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
 	}
 	text = end(run);
 	assert_null(strstr(text, "\"by\""));
-	assert_has(strstr(text, "\"name\":\"step\""),
-		   "\"kernels\":[\n{\"name\":\"b_norm\",\"total_ns\":450,\"share\":0.750000},\n"
-		   "{\"name\":\"a_gemm\",\"total_ns\":150,\"share\":0.250000}]");
-	assert_has(strstr(text, "\"name\":\"inner\""),
-		   "\"kernels\":[\n{\"name\":\"b_norm\",\"total_ns\":450,\"share\":1.000000}]");
+	text = strstr(strstr(text, "\"name\":\"inner\""), "\"kernels\":[");
+	assert_has(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":1.000000}]");
+	text = strstr(strstr(text, "\"name\":\"step\""), "\"kernels\":[");
+	assert_has(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":0.750000},");
+	assert_has(text, "{\"name\":\"a_gemm\",\"total_ns\":150,\"share\":0.250000}]");
 }
 
 /* Very many ranges that nobody names do not pile up, and of those that are still used none is lost. */
