@@ -12,7 +12,7 @@
 #define KEYS_MOST   1024u /* of a table */
 #define WITHIN_MOST 65536u
 #define RANGES_MOST 65536u
-#define DEPTH_MOST  64
+#define DEPTH_MOST  4096u
 
 static const char *const by_names[SUMMARY_BYS] = {NULL,      "range", "stream", "thread",
 						  "process", "gpu",   "graph",  "group"};
