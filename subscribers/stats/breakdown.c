@@ -407,48 +407,61 @@ static uint64_t stream_number(struct breakdown *b, const void *process, uint64_t
 	return number;
 }
 
-static uint64_t key_of(struct breakdown *b, const struct breakdown_place *place,
-		       char name[SUMMARY_KEY])
+static uint64_t key_id(struct breakdown *b, const struct breakdown_place *place)
 {
-	struct summary *summary = b->summary;
-	const struct summary_process *process = place->process;
-	const char *device;
-	uint64_t id = 0;
-
-	switch (summary->by) {
+	switch (b->summary->by) {
 	case SUMMARY_BY_STREAM:
-		if (!place->has_stream) {
-			strcpy(name, "(no stream known)");
-			return 0;
-		}
-		id = stream_number(b, process, place->stream);
-		snprintf(name, SUMMARY_KEY, "stream %" PRIu64, id);
-		id = pair_of(process, id);
+		return place->has_stream ? pair_of(place->process,
+						   stream_number(b, place->process, place->stream))
+					 : 0;
+	case SUMMARY_BY_THREAD:
+		return pair_of(place->process, place->tid);
+	case SUMMARY_BY_PROCESS:
+		return pair_of(place->process, 0);
+	case SUMMARY_BY_GPU:
+		return place->gpu + UINT64_C(1);
+	default: /* of groups the name tells */
+		return 0;
+	}
+}
+
+static void name_key(struct breakdown *b, const struct breakdown_place *place,
+		     const struct summary_group *what, char name[SUMMARY_KEY])
+{
+	const struct summary_process *process = place->process, *first = b->summary->processes;
+	const char *text;
+
+	*name = '\0';
+	switch (b->summary->by) {
+	case SUMMARY_BY_STREAM:
+		if (place->has_stream)
+			snprintf(name, SUMMARY_KEY, "stream %" PRIu64,
+				 stream_number(b, process, place->stream));
+		else
+			return (void)strcpy(name, "(no stream known)");
 		break;
 	case SUMMARY_BY_THREAD:
 		snprintf(name, SUMMARY_KEY, "thread %" PRIu32, place->tid);
-		id = pair_of(process, place->tid);
 		break;
-	case SUMMARY_BY_GPU:
-		device = summary_device_text(summary, place->gpu, 0);
-		snprintf(name, SUMMARY_KEY,
-			 device && *device ? "GPU %" PRIu32 " (%s)" : "GPU %" PRIu32, place->gpu,
-			 device);
-		return place->gpu + UINT64_C(1);
 	case SUMMARY_BY_PROCESS:
 		if (process->rank >= 0)
 			snprintf(name, SUMMARY_KEY, "rank %" PRId32 ": ", process->rank);
 		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), "%.64s (%" PRId32 ")",
 			 process->program ? process->program : "process", process->pid);
-		return pair_of(process, 0);
+		return;
+	case SUMMARY_BY_GPU:
+		text = summary_device_text(b->summary, place->gpu, DEVICE_NAME);
+		snprintf(name, SUMMARY_KEY, text ? "GPU %" PRIu32 " (%s)" : "GPU %" PRIu32,
+			 place->gpu, text);
+		return;
+	case SUMMARY_BY_GROUP:
+		return (void)snprintf(name, SUMMARY_KEY, "%s", group_name(b->summary, what));
 	default:
-		strcpy(name, "(no graph)");
-		return 0;
+		return (void)strcpy(name, "(no graph)");
 	}
-	if (process != summary->processes)
+	if (process != first)
 		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), ", process %" PRId32,
 			 process->pid);
-	return id;
 }
 
 bool breakdown_add_graph(struct breakdown *b, uint64_t graph, struct summary_group *what,
@@ -469,8 +482,9 @@ bool breakdown_add_graph(struct breakdown *b, uint64_t graph, struct summary_gro
 bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
 		   struct summary_group *what, const struct summary_piece *piece)
 {
-	char name[SUMMARY_KEY] = "";
+	char name[SUMMARY_KEY];
 	struct summary_group *row;
+	uint64_t id;
 
 	if (place->is_kernel && place->range && piece->ns)
 		add_within(b, place->event->process->number, place->range, what, piece->ns);
@@ -480,19 +494,15 @@ bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
 		return add_to_range(b, place, what, piece);
 	if (b->summary->by == SUMMARY_BY_GRAPH && place->in_graph)
 		return true; /* once the graph is known */
-	if (b->summary->by == SUMMARY_BY_GROUP) {
-		row = (void *)(uintptr_t)map_get(&b->rows, pair_of(what, 0));
-		if (!row) {
-			const char *group = group_name(b->summary, what);
+	id = key_id(b, place);
+	row = (void *)(uintptr_t)map_get(&b->rows, pair_of(what, id));
+	if (!row) {
+		const bool is_group = b->summary->by == SUMMARY_BY_GROUP;
 
-			row = row_of(b, what, hash_text(group, strlen(group)), group);
-			if (!row || !map_set(&b->rows, pair_of(what, 0), (uintptr_t)row))
-				return false;
-		}
-	} else {
-		const uint64_t id = key_of(b, place, name);
-
-		row = row_of(b, what, id, name);
+		name_key(b, place, what, name);
+		row = row_of(b, what, is_group ? hash_text(name, strlen(name)) : id, name);
+		if (row && is_group && !map_set(&b->rows, pair_of(what, id), (uintptr_t)row))
+			return false;
 	}
 	if (row)
 		summary_group_add_piece(row, piece);
