@@ -9,10 +9,10 @@
 
 #include "model.h"
 
-#define KEYS_MOST   1024u /* of a table */
 #define WITHIN_MOST 65536u
 #define RANGES_MOST 65536u
 #define DEPTH_MOST  4096u
+#define OTHER_KEYS  UINT64_MAX
 
 static const char *const by_names[SUMMARY_BYS] = {NULL,      "range", "stream", "thread",
 						  "process", "gpu",   "graph",  "group"};
@@ -21,129 +21,72 @@ static const char *const by_names[SUMMARY_BYS] = {NULL,      "range", "stream", 
 
 struct summary_pattern {
 	struct summary_pattern *next;
-	const char *pattern, *group;
+	char pattern[256], group[64];
 };
 
-#define GEMM        "GEMM"
-#define ATTENTION   "attention"
-#define NORM        "norm"
-#define SOFTMAX     "softmax"
 #define COPIES      "copies and fills"
-#define COLLECTIVES "collectives"
 #define ELEMENTWISE "elementwise"
 
-/* The first that matches counts. docs/man/rtl-stats.7 has them, too. */
-static const struct summary_pattern built_in[] = {
-	{NULL, "nccl", COLLECTIVES},
-	{NULL, "rccl", COLLECTIVES},
-	{NULL, "allreduce", COLLECTIVES},
-	{NULL, "all_reduce", COLLECTIVES},
-	{NULL, "allgather", COLLECTIVES},
-	{NULL, "all_gather", COLLECTIVES},
-	{NULL, "attn", ATTENTION},
-	{NULL, "attention", ATTENTION},
-	{NULL, "fmha", ATTENTION},
-	{NULL, "flash", ATTENTION},
-	{NULL, "Cijk_", GEMM},
-	{NULL, "gemm", GEMM},
-	{NULL, "gemv", GEMM},
-	{NULL, "matmul", GEMM},
-	{NULL, "mul_mat", GEMM},
-	{NULL, "softmax", SOFTMAX},
-	{NULL, "soft_max", SOFTMAX},
-	{NULL, "distribution", ELEMENTWISE},
-	{NULL, "norm", NORM},
-	{NULL, "copy", COPIES},
-	{NULL, "cpy", COPIES},
-	{NULL, "fill", COPIES},
-	{NULL, "memset", COPIES},
-	{NULL, "elementwise", ELEMENTWISE},
-	{NULL, "vectorized", ELEMENTWISE},
-	{NULL, "unary", ELEMENTWISE},
-	{NULL, "binary", ELEMENTWISE},
-	{NULL, "bcast", ELEMENTWISE},
-	{NULL, "add", ELEMENTWISE},
-	{NULL, "mul", ELEMENTWISE},
-	{NULL, "scale", ELEMENTWISE},
-	{NULL, "cast", ELEMENTWISE},
-	{NULL, "convert", ELEMENTWISE},
-	{NULL, "relu", ELEMENTWISE},
-	{NULL, "gelu", ELEMENTWISE},
-	{NULL, "silu", ELEMENTWISE},
-	{NULL, "activation", ELEMENTWISE},
-	{NULL, "rope", ELEMENTWISE},
-	{NULL, "*", "other"},
+/* The first in whose name such a part is. */
+static const struct {
+	const char *group, *parts[16];
+} built_in[] = {
+	{"collectives", {"nccl", "rccl", "allreduce", "all_reduce", "allgather", "all_gather"}},
+	{"attention", {"attn", "attention", "fmha", "flash"}},
+	{"GEMM", {"Cijk_", "gemm", "gemv", "matmul", "mul_mat"}},
+	{"softmax", {"softmax", "soft_max"}},
+	{ELEMENTWISE, {"distribution"}}, /* a normal one is no norm */
+	{"norm", {"norm"}},
+	{COPIES, {"copy", "cpy", "fill", "memset"}},
+	{ELEMENTWISE,
+	 {"elementwise", "vectorized", "unary", "binary", "bcast", "add", "mul", "scale", "cast",
+	  "convert", "relu", "gelu", "silu", "activation", "rope"}},
 };
-
-static bool matches(const struct summary_pattern *is, const char *name)
-{
-	return strpbrk(is->pattern, "*?[") ? !fnmatch(is->pattern, name, FNM_CASEFOLD)
-					   : strcasestr(name, is->pattern) != NULL;
-}
 
 static const char *group_name(const struct summary *summary, const struct summary_group *what)
 {
-	const struct summary_pattern *is = summary->patterns;
-
-	while (is && !matches(is, what->name))
-		is = is->next;
-	if (is)
-		return is->group;
+	for (const struct summary_pattern *is = summary->patterns; is; is = is->next)
+		if (strpbrk(is->pattern, "*?[") ? !fnmatch(is->pattern, what->name, FNM_CASEFOLD)
+						: strcasestr(what->name, is->pattern) != NULL)
+			return is->group;
 	if (!strcmp(what->section->kind, "transfer"))
 		return COPIES;
-	for (is = built_in; !matches(is, what->name);)
-		is++;
-	return is->group;
-}
-
-/* A line "pattern group"; 0, or an rtl_error. */
-static int read_pattern(struct summary *summary, char *line, struct summary_pattern ***end)
-{
-	char *pattern = line + strspn(line, " \t"), *group = pattern + strcspn(pattern, " \t\r\n");
-	struct summary_pattern *is;
-
-	if (!*pattern || strchr("#\r\n", *pattern))
-		return 0;
-	if (*group)
-		*group++ = '\0';
-	group += strspn(group, " \t");
-	group[strcspn(group, "\r\n")] = '\0';
-	if (!*group)
-		return RTL_EINVAL;
-	is = summary_alloc(summary, sizeof(*is));
-	if (!is || !(is->pattern = summary_copy(summary, pattern)) ||
-	    !(is->group = summary_copy(summary, group)))
-		return RTL_ENOMEM;
-	**end = is;
-	*end = &is->next;
-	return 0;
+	for (size_t i = 0; i < sizeof(built_in) / sizeof(*built_in); i++)
+		for (const char *const *part = built_in[i].parts; *part; part++)
+			if (strcasestr(what->name, *part))
+				return built_in[i].group;
+	return "other";
 }
 
 static int read_groups(struct summary *summary, const char *path, char error[SUMMARY_ERROR])
 {
-	struct summary_pattern **end = &summary->patterns;
+	struct summary_pattern **end = &summary->patterns, *is = NULL;
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
-	size_t size = 0, number = 0;
-	int is = 0;
+	size_t size = 0;
+	int words = 2;
 
-	if (!file) {
-		snprintf(error, SUMMARY_ERROR, "cannot read %s: %m", path);
+	snprintf(error, SUMMARY_ERROR, "cannot read %s: %m", path);
+	if (!file)
 		return RTL_EIO;
-	}
-	while (!is && getline(&line, &size, file) > 0) {
-		number++;
-		is = read_pattern(summary, line, &end);
-	}
-	if (is == RTL_EINVAL)
+	for (unsigned number = 1; words != 1 && getline(&line, &size, file) > 0; number++) {
+		is = is ? is : summary_alloc(summary, sizeof(*is));
+		words = is ? sscanf(line, " %255s %63[^\r\n]", is->pattern, is->group) : 1;
 		snprintf(error, SUMMARY_ERROR,
-			 "%s, line %zu: expected PATTERN GROUP, such as \"*attn* attention\"", path,
-			 number);
-	else if (is)
-		snprintf(error, SUMMARY_ERROR, "out of memory");
+			 is ? "%s, line %u: expected PATTERN GROUP, such as \"*attn* attention\""
+			    : "out of memory",
+			 path, number);
+		if (words < 1 || *is->pattern == '#')
+			words = 0;
+		if (words == 2) {
+			*end = is;
+			end = &is->next;
+			is = NULL;
+		}
+	}
 	free(line);
 	fclose(file);
-	return is;
+	return words == 1 ? RTL_EINVAL : 0;
 }
 
 int summary_set_by(struct summary *summary, const char *by, const char *groups,
@@ -194,51 +137,44 @@ static uint64_t pair_of(const void *one, uint64_t other)
 	return hash_number(hash_number((uintptr_t)one) + other);
 }
 
-static struct summary_section *new_key(struct breakdown *b, struct summary_section *section,
-				       uint64_t id, const char *name)
+static struct summary_section *key_of(struct breakdown *b, struct summary_section *section,
+				      uint64_t id, const char *name)
 {
-	const bool full = section->key_count >= KEYS_MOST;
-	struct summary_section **end = &section->keys, *key;
+	struct summary_section *key = (void *)(uintptr_t)map_get(&b->keys, pair_of(section, id));
 
-	while (*end && !(full && !strcmp((*end)->title, SUMMARY_OTHERS)))
-		end = &(*end)->next;
-	if (!*end) {
-		key = summary_alloc(section->summary, sizeof(*key));
-		if (!key)
-			return NULL;
-		*key = *section;
-		key->next = key->keys = NULL;
-		key->groups = (struct hash){0};
-		key->title = summary_copy(section->summary, full ? SUMMARY_OTHERS : name);
-		if (!key->title)
-			return NULL;
-		*end = key;
-		section->key_count++;
-	}
-	return map_set(&b->keys, pair_of(section, id), (uintptr_t)*end) ? *end : NULL;
+	if (key)
+		return key;
+	key = summary_alloc(section->summary, sizeof(*key));
+	if (!key || !(key->title = summary_copy(section->summary, name)) ||
+	    !map_set(&b->keys, pair_of(section, id), (uintptr_t)key))
+		return NULL;
+	key->summary = section->summary;
+	key->kind = section->kind;
+	key->next = section->keys;
+	section->keys = key;
+	section->key_count++;
+	return key;
 }
 
-/* The row of what under that key. NULL: out of memory. */
+/* The row of what under that key; where there are too many, that of others. NULL: out of memory. */
 static struct summary_group *row_of(struct breakdown *b, const struct summary_group *what,
 				    uint64_t id, const char *name)
 {
 	struct summary_section *const section = what->section;
+	const bool full = section->key_rows >= SUMMARY_GROUPS_MAX;
 	const uint64_t pair = pair_of(what, id);
 	struct summary_group *row = (void *)(uintptr_t)map_get(&b->rows, pair);
 	struct summary_section *key;
 
 	if (row)
 		return row;
-	key = (void *)(uintptr_t)map_get(&b->keys, pair_of(section, id));
-	if (!key)
-		key = new_key(b, section, id, name);
-	if (!key)
+	key = full ? key_of(b, section, OTHER_KEYS, SUMMARY_OTHERS) : key_of(b, section, id, name);
+	row = key ? summary_group(key, full ? SUMMARY_OTHERS : what->name) : NULL;
+	if (!row || !map_set(&b->rows, pair, (uintptr_t)row))
 		return NULL;
-	row = summary_group(key,
-			    section->key_rows < SUMMARY_GROUPS_MAX ? what->name : SUMMARY_OTHERS);
-	section->key_rows += row && !row->count && !row->untimed;
 	key->has_bytes = section->has_bytes;
-	return row && map_set(&b->rows, pair, (uintptr_t)row) ? row : NULL;
+	section->key_rows += !full;
+	return row;
 }
 
 /* ---- ranges ---- */
@@ -421,7 +357,7 @@ static uint64_t key_id(struct breakdown *b, const struct breakdown_place *place)
 	case SUMMARY_BY_GPU:
 		return place->gpu + UINT64_C(1);
 	default: /* of groups the name tells */
-		return 0;
+		return place->graph;
 	}
 }
 
@@ -457,26 +393,13 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 	case SUMMARY_BY_GROUP:
 		return (void)snprintf(name, SUMMARY_KEY, "%s", group_name(b->summary, what));
 	default:
-		return (void)strcpy(name, "(no graph)");
+		snprintf(name, SUMMARY_KEY, place->graph ? "graph %" PRIu64 : "(no graph)",
+			 place->graph);
+		return;
 	}
 	if (process != first)
 		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), ", process %" PRId32,
 			 process->pid);
-}
-
-bool breakdown_add_graph(struct breakdown *b, uint64_t graph, struct summary_group *what,
-			 const struct summary_piece *piece)
-{
-	char name[SUMMARY_KEY];
-	struct summary_group *row;
-
-	if (b->summary->by != SUMMARY_BY_GRAPH)
-		return true;
-	snprintf(name, sizeof(name), "graph %" PRIu64, graph);
-	row = row_of(b, what, graph, name);
-	if (row)
-		summary_group_add_piece(row, piece);
-	return row != NULL;
 }
 
 bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
@@ -527,20 +450,20 @@ void breakdown_fini(struct breakdown *b)
 
 /* ---- to be shown ---- */
 
+static bool is_before(const struct summary_within *a, const struct summary_within *b)
+{
+	return a->ns != b->ns ? a->ns > b->ns : strcmp(a->what->name, b->what->name) < 0;
+}
+
 size_t summary_top_within(const struct summary_group *range, uint64_t *total_ns,
 			  const struct summary_within *top[SUMMARY_WITHIN_SHOWN])
 {
-	size_t count = 0;
+	size_t count = 0, at;
 
 	*total_ns = 0;
 	for (const struct summary_within *is = range->within; is; is = is->next) {
-		size_t at = count;
-
 		*total_ns += is->ns;
-		for (; at && (top[at - 1]->ns < is->ns ||
-			      (top[at - 1]->ns == is->ns &&
-			       strcmp(top[at - 1]->what->name, is->what->name) > 0));
-		     at--)
+		for (at = count; at && is_before(is, top[at - 1]); at--)
 			if (at < SUMMARY_WITHIN_SHOWN)
 				top[at] = top[at - 1];
 		if (at < SUMMARY_WITHIN_SHOWN)

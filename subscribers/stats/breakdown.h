@@ -37,14 +37,13 @@ struct breakdown_place {
 	uint32_t tid, gpu;
 	uint32_t keys; /* bits 1 << SUMMARY_BY_X of keys that it has */
 	bool has_stream, is_kernel;
-	bool in_graph; /* breakdown_add_graph will follow */
+	bool in_graph;  /* it comes once more when the graph is known: */
+	uint64_t graph; /* its number */
 };
 
 /** False: out of memory, here and below. */
 bool breakdown_add(struct breakdown *breakdown, const struct breakdown_place *place,
 		   struct summary_group *what, const struct summary_piece *piece);
-bool breakdown_add_graph(struct breakdown *breakdown, uint64_t graph, struct summary_group *what,
-			 const struct summary_piece *piece);
 /** A range has ended: event has its instance. parent: that of the one around it. */
 bool breakdown_name_range(struct breakdown *breakdown, const struct rtl_event *event,
 			  uint64_t parent, struct summary_group *name);

@@ -173,17 +173,18 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	/* where calls do not tell, those of one kind are a graph */
 	if (!launch->graph)
 		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
+	const struct breakdown_place place = {.graph = launch->graph,
+					      .keys = 1u << SUMMARY_BY_GRAPH};
 	key = key_of(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
-	for (uint32_t i = 0; good && i < launch->count; i++)
-		good = breakdown_add_graph(
-			graphs->breakdown, launch->graph, launch->works[i].what,
-			&(struct summary_piece){launch->works[i].end - launch->works[i].begin,
-						launch->works[i].bytes, true, false});
+	for (struct graph_work *w = launch->works; good && w < launch->works + launch->count; w++)
+		good = breakdown_add(
+			graphs->breakdown, &place, w->what,
+			&(struct summary_piece){w->end - w->begin, w->bytes, true, false});
 	if (good && row->graph)
 		count_nodes(&row->graph->nodes, launch);
 	if (good && launch->count)
