@@ -4,6 +4,7 @@
 
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -343,6 +344,15 @@ static uint64_t stream_number(struct breakdown *b, const void *process, uint64_t
 	return number;
 }
 
+bool breakdown_set_name(struct breakdown *b, const struct summary_process *process, uint32_t kind,
+			uint64_t object, const char *name)
+{
+	const char *copy = summary_copy(b->summary, name);
+
+	return copy &&
+	       map_set(&b->names, pair_of(process, hash_number(object) + kind), (uintptr_t)copy);
+}
+
 static uint64_t key_id(struct breakdown *b, const struct breakdown_place *place)
 {
 	switch (b->summary->by) {
@@ -365,6 +375,7 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 		     const struct summary_group *what, char name[SUMMARY_KEY])
 {
 	const struct summary_process *process = place->process, *first = b->summary->processes;
+	uint64_t named = hash_number(place->tid) + RTL_ROCTX_THREAD;
 	const char *text;
 
 	*name = '\0';
@@ -375,6 +386,7 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 				 stream_number(b, process, place->stream));
 		else
 			return (void)strcpy(name, "(no stream known)");
+		named = hash_number(place->stream) + RTL_ROCTX_STREAM;
 		break;
 	case SUMMARY_BY_THREAD:
 		snprintf(name, SUMMARY_KEY, "thread %" PRIu32, place->tid);
@@ -397,6 +409,9 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 			 place->graph);
 		return;
 	}
+	text = (const char *)(uintptr_t)map_get(&b->names, pair_of(process, named));
+	if (text)
+		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), " (%.64s)", text);
 	if (process != first)
 		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), ", process %" PRId32,
 			 process->pid);
@@ -445,6 +460,7 @@ void breakdown_fini(struct breakdown *b)
 	map_fini(&b->keys);
 	map_fini(&b->rows);
 	map_fini(&b->streams);
+	map_fini(&b->names);
 	map_fini(&b->within);
 }
 

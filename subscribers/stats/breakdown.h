@@ -25,6 +25,7 @@ struct breakdown {
 	struct map keys;                 /* hash of table and key -> struct summary_section * */
 	struct map rows;                 /* hash of the table's row and key -> its row of the key */
 	struct map streams;              /* hash of process and stream -> number */
+	struct map names;                /* hash of process and thread or stream -> char * */
 	struct map ranges, older_ranges; /* hash of process and instance -> struct range * */
 	struct map within; /* hash of range or its row, and kernel -> struct summary_within * */
 };
@@ -47,6 +48,9 @@ bool breakdown_add(struct breakdown *breakdown, const struct breakdown_place *pl
 /** A range has ended: event has its instance. parent: that of the one around it. */
 bool breakdown_name_range(struct breakdown *breakdown, const struct rtl_event *event,
 			  uint64_t parent, struct summary_group *name);
+/** What the program calls something, by enum rtl_roctx_kind. */
+bool breakdown_set_name(struct breakdown *breakdown, const struct summary_process *process,
+			uint32_t kind, uint64_t object, const char *name);
 /** After the last event. */
 bool breakdown_finish(struct breakdown *breakdown);
 void breakdown_fini(struct breakdown *breakdown);

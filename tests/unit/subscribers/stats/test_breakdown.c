@@ -120,6 +120,20 @@ static void range(struct run *run, const char *name, uint64_t instance, uint64_t
 	fake_host_deliver_one(run->host, &event);
 }
 
+static void name_it(struct run *run, uint32_t kind, uint64_t object, const char *name)
+{
+	struct {
+		struct rtl_roctx_name is;
+		char name[16];
+	} payload = {.is = {.object = object, .kind = kind}};
+	struct rtl_event event;
+
+	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
+	strcpy(payload.name, name);
+	event = fake_event(run->roctx, RTL_METADATA, run->process, &payload, sizeof(payload));
+	fake_host_deliver_one(run->host, &event);
+}
+
 static void assert_has(const char *text, const char *part)
 {
 	if (!strstr(text, part))
@@ -207,8 +221,8 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 	static const struct {
 		const char *by, *keys[3];
 	} cases[] = {
-		{"stream", {"stream 1", "stream 0", "stream 1, process 4712"}},
-		{"thread", {"thread 7", "thread 8", "thread 7, process 4712"}},
+		{"stream", {"stream 1 (fast)", "stream 0", "stream 1, process 4712"}},
+		{"thread", {"thread 7 (loader)", "thread 8", "thread 7, process 4712"}},
 		{"process", {"app (4711)", "app (4711)", "other (4712)"}},
 		{"gpu", {"GPU 1", "GPU 2", "GPU 1"}},
 		{"group", {"GEMM", "norm", "norm"}},
@@ -222,6 +236,8 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 
 		snprintf(more, sizeof(more), "format=json&by=%s", cases[i].by);
 		start(run, more);
+		name_it(run, RTL_ROCTX_THREAD, 7, "loader");
+		name_it(run, RTL_ROCTX_STREAM, 0xa0, "fast");
 		KERNEL(run->process, A, 100, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
 		KERNEL(run->process, B, 30, .gpu = 1, .call_ns = 900, .submit_tid = 8);
 		KERNEL(run->other, B, 4, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
