@@ -1,36 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so: tables by a key, and the kernels within ranges, on the fake host. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "events/events.h"
-#include "fake_host.h"
-#include "unit.h"
+#include "stats_run.h"
 
 enum { A = 1, B, LAUNCH }; /* tracepoints */
 
-struct run {
-	struct fake_host *host;
-	struct rtl_process *process, *other;
-	const struct rtl_stream_info *hsa, *roctx;
-	struct rtl_stream_info roctx_info;
-	uint64_t now, instance, correlation;
-	char path[64], groups[80];
-	char *text; /* what was written */
-};
+static struct rtl_stream_info roctx_info;
 
-static int setup(void **state)
+static void start_named(struct run *run, const char *more)
 {
-	struct run *run = calloc(1, sizeof(*run));
-
-	*state = run;
-	strcpy(run->path, "/tmp/rtl-test-by-XXXXXX");
-	close(mkstemp(run->path));
-	snprintf(run->groups, sizeof(run->groups), "%s.groups", run->path);
-	run->host = fake_host_create();
-	run->process = fake_host_process(run->host, 1, 4711, "/bin/app");
+	start(run, more);
 	run->other = fake_host_process(run->host, 2, 4712, "/bin/other");
+	roctx_info = roctx_stream_info;
+	roctx_info.number = 7;
+	run->roctx = fake_host_stream(run->host, &roctx_info);
+	fake_host_begin(run->host, run->other);
 	for (int i = 0; i < 2; i++) {
 		struct rtl_process *process = i ? run->other : run->process;
 
@@ -39,52 +23,6 @@ static int setup(void **state)
 		fake_host_tracepoint(run->host, process, LAUNCH, "function", "hipGraphLaunch", NULL,
 				     NULL);
 	}
-	run->now = 1000;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct run *run = *state;
-
-	fake_host_destroy(run->host);
-	unlink(run->path);
-	unlink(run->groups);
-	free(run->text);
-	free(run);
-	return 0;
-}
-
-static int load(struct run *run, const char *more)
-{
-	char settings[256];
-
-	snprintf(settings, sizeof(settings), "output=%s&%s", run->path, more);
-	return fake_host_load(run->host, STATS_SUB, settings);
-}
-
-static void start(struct run *run, const char *more)
-{
-	assert_int_equal(load(run, more), 0);
-	run->hsa = fake_host_stream(run->host, fake_hsa_stream());
-	run->roctx_info = roctx_stream_info;
-	run->roctx_info.number = 7;
-	run->roctx = fake_host_stream(run->host, &run->roctx_info);
-	fake_host_begin(run->host, run->process);
-	fake_host_begin(run->host, run->other);
-}
-
-static const char *end(struct run *run)
-{
-	size_t size = 0;
-	FILE *file;
-
-	assert_int_equal(fake_host_end(run->host), 0);
-	file = fopen(run->path, "r");
-	assert_non_null(file);
-	assert_true(getdelim(&run->text, &size, '\0', file) > 0);
-	fclose(file);
-	return run->text;
 }
 
 /* Fields of the payload are as the caller sets them, but its GPU counts from 1. */
@@ -134,12 +72,6 @@ static void name_it(struct run *run, uint32_t kind, uint64_t object, const char 
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void assert_has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
 /* A kernel's row under a key. */
 static void assert_row(const char *text, const char *key, const char *name, unsigned count,
 		       unsigned total)
@@ -148,7 +80,7 @@ static void assert_row(const char *text, const char *key, const char *name, unsi
 
 	snprintf(row, sizeof(row), "{\"key\":\"%s\",\"name\":\"%s\",\"count\":%u,\"total_ns\":%u,",
 		 key, name, count, total);
-	assert_has(text, row);
+	assert_contains(text, row);
 }
 
 TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
@@ -156,7 +88,7 @@ TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
 	struct run *run = *state;
 	const char *text;
 
-	start(run, "format=json&by=range");
+	start_named(run, "&format=json&by=range");
 	KERNEL(run->process, A, 10, .range = 21);
 	KERNEL(run->process, A, 20, .range = 20);
 	KERNEL(run->process, B, 5, .range = 0);
@@ -166,14 +98,14 @@ TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
 	range(run, "step", 20, 0);
 	KERNEL(run->process, A, 300, .range = 21);
 	text = end(run);
-	assert_has(text, "\"by\":\"range\",\"keys\":[");
-	assert_has(text, "{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
+	assert_contains(text, "\"by\":\"range\",\"keys\":[");
+	assert_contains(text, "{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
 	assert_row(text, "inner", "a_gemm", 2, 310);
 	assert_row(text, "inner", "b_norm", 1, 40);
 	assert_row(text, "step", "a_gemm", 1, 20);
 	assert_row(text, "(no range)", "b_norm", 1, 5);
 	assert_row(text, "(unknown range)", "b_norm", 1, 7);
-	assert_has(text, "\"kind\":\"task\",\"count\":6,\"total_ns\":382,");
+	assert_contains(text, "\"kind\":\"task\",\"count\":6,\"total_ns\":382,");
 }
 
 TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
@@ -181,7 +113,7 @@ TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
 	struct run *run = *state;
 	const char *text;
 
-	start(run, "format=json");
+	start_named(run, "&format=json");
 	for (uint64_t i = 0; i < 3; i++) { /* of each step one kernel comes late */
 		KERNEL(run->process, A, 50, .range = 20 + 2 * i);
 		KERNEL(run->process, B, 30, .range = 21 + 2 * i);
@@ -192,10 +124,10 @@ TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
 	text = end(run);
 	assert_null(strstr(text, "\"by\""));
 	text = strstr(strstr(text, "\"name\":\"inner\""), "\"kernels\":[");
-	assert_has(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":1.000000}]");
+	assert_contains(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":1.000000}]");
 	text = strstr(strstr(text, "\"name\":\"step\""), "\"kernels\":[");
-	assert_has(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":0.750000},");
-	assert_has(text, "{\"name\":\"a_gemm\",\"total_ns\":150,\"share\":0.250000}]");
+	assert_contains(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":0.750000},");
+	assert_contains(text, "{\"name\":\"a_gemm\",\"total_ns\":150,\"share\":0.250000}]");
 }
 
 /* Very many ranges that nobody names do not pile up, and of those that are still used none is lost. */
@@ -204,7 +136,7 @@ TEST(test_by_range__names_never_come__counted_as_unknown)
 	struct run *run = *state;
 	const char *text;
 
-	start(run, "format=json&by=range");
+	start_named(run, "&format=json&by=range");
 	for (uint64_t i = 0; i < 200000; i++) {
 		KERNEL(run->process, A, 1, .range = 100 + i);
 		if (!(i % 10000))
@@ -234,8 +166,8 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 		const bool gpu = !strcmp(cases[i].by, "gpu"), group = !strcmp(cases[i].by, "group");
 		char more[64];
 
-		snprintf(more, sizeof(more), "format=json&by=%s", cases[i].by);
-		start(run, more);
+		snprintf(more, sizeof(more), "&format=json&by=%s", cases[i].by);
+		start_named(run, more);
 		name_it(run, RTL_ROCTX_THREAD, 7, "loader");
 		name_it(run, RTL_ROCTX_STREAM, 0xa0, "fast");
 		KERNEL(run->process, A, 100, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
@@ -245,7 +177,7 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 		assert_row(run->text, keys[0], "a_gemm", 1, 100);
 		assert_row(run->text, keys[1], "b_norm", group ? 2 : 1, group ? 34 : 30);
 		assert_row(run->text, keys[2], "b_norm", group ? 2 : 1, group ? 34 : 4);
-		assert_has(run->text, gpu ? "\"total_ns\":104," : "\"by\":");
+		assert_contains(run->text, gpu ? "\"total_ns\":104," : "\"by\":");
 		teardown(state);
 		setup(state);
 		run = *state;
@@ -257,7 +189,7 @@ TEST(test_by_graph__launches_and_more__its_number)
 	struct run *run = *state;
 	const char *text;
 
-	start(run, "by=graph&format=json");
+	start_named(run, "&by=graph&format=json");
 	for (uint64_t i = 0; i < 4; i++) {
 		run->correlation = 50 + i;
 		KERNEL(run->process, A, 10, .scope = LAUNCH);
@@ -284,14 +216,14 @@ TEST(test_by_group__users_file__before_the_table_of_rtl)
 	char more[160];
 
 	write_groups(run, "# mine\n\n  *_NORM my norms\nb_ never\n");
-	snprintf(more, sizeof(more), "by=group&groups=%s", run->groups);
-	start(run, more);
+	snprintf(more, sizeof(more), "&by=group&groups=%s", run->groups);
+	start_named(run, more);
 	KERNEL(run->process, A, 3000, .range = 0);
 	KERNEL(run->process, B, 1000, .range = 0);
 	end(run);
-	assert_has(run->text, "group     share  count    total");
-	assert_has(run->text, "GEMM      75.0%      1  3.000us");
-	assert_has(run->text, "my norms  25.0%      1  1.000us");
+	assert_contains(run->text, "group     share  count    total");
+	assert_contains(run->text, "GEMM      75.0%      1  3.000us");
+	assert_contains(run->text, "my norms  25.0%      1  1.000us");
 }
 
 TEST(test_by_group__line_without_group__one_error)
@@ -300,7 +232,7 @@ TEST(test_by_group__line_without_group__one_error)
 	char more[160];
 
 	write_groups(run, "gemm GEMM\nattn\n");
-	snprintf(more, sizeof(more), "by=group&groups=%s", run->groups);
+	snprintf(more, sizeof(more), "&by=group&groups=%s", run->groups);
 	assert_int_equal(load(run, more), RTL_EINVAL);
 	assert_true(fake_host_reported(run->host, ", line 2: expected PATTERN GROUP"));
 }
