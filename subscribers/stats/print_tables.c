@@ -243,7 +243,7 @@ static void print_within(FILE *file, const struct summary_view *ranges, unsigned
 		const size_t n = summary_top_within(ranges->groups[i], &total_ns, within);
 
 		for (size_t k = 0; k < n; k++, count++) {
-			summary_set(rows[count].cells[0], k ? "" : "%.32s",
+			summary_set(rows[count].cells[0], "%.*s", k ? 0 : 32,
 				    ranges->groups[i]->name);
 			set_share(rows[count].cells[1], within[k]->ns, total_ns);
 			set_ns(rows[count].cells[2], within[k]->ns);

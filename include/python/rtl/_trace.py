@@ -190,7 +190,8 @@ class Trace:
         options = ["--by", by] if by else []
         try:
             done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", *options, self.path],
-                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                  errors="replace")
         except OSError as error:
             raise TraceError(f"{self.path}: cannot run rtl: {error}") from error
         if not done.stdout:
