@@ -322,7 +322,7 @@ static void describe_registers(uint64_t uid, const struct code_object_kernel *ke
 }
 
 static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name,
-		     const struct code_object *object)
+		     const struct code_object *object, uint64_t code)
 {
 	const struct code_object_kernel *kernel = object ? code_object_find(object, name) : NULL;
 	char hash[20];
@@ -335,47 +335,184 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 		   "kernarg_segment_bytes");
 	if (kernel)
 		describe_registers(uid, kernel);
-	if (object && object->hash) {
-		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
+	if (code) {
+		snprintf(hash, sizeof(hash), "%016" PRIx64, code);
 		(void)rtl_tracepoint_set(uid, "code_object", hash);
 	}
 }
 
-/* A kernel that is loaded again has been described. */
-static void add_named(const struct agent *agent, hsa_executable_t executable,
-		      hsa_executable_symbol_t symbol, uint64_t object, const char *name)
+/* A kernel that somebody loaded. By its address it waits in kernel_table.h; by its name, here: HIP tells the
+ * names of kernels only (RTL_SOURCE=runtime), and may do so when they are unloaded. */
+struct loaded_kernel {
+	uint64_t object, executable; /* 0: unloaded */
+	hsa_executable_symbol_t symbol;
+	const struct agent *agent;
+	uint64_t code; /* the hash of its code object */
+	uint64_t name; /* of its name */
+	uint64_t uid, name_id;
+	struct loaded_kernel *next;
+};
+#define NAMES 4096
+
+static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(first_lock, first_lock);
+static struct loaded_kernel *by_name[NAMES]; /* that have not run; the lock's */
+
+static const struct code_object *content_of(const struct loaded_kernel *kernel)
 {
-	const struct code_object *content = code_objects_find(executable, agent->handle, object);
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-						 .kind = "kernel",
-						 .name = name,
-						 .hash = content ? content->hash : 0};
-	const uint64_t name_id = interceptor_string(name);
-	uint64_t uid = 0;
+	return code_objects_find((hsa_executable_t){kernel->executable}, kernel->agent->handle,
+				 kernel->object);
+}
+
+static uint64_t code_of(const struct loaded_kernel *kernel)
+{
+	const struct code_object *content = content_of(kernel);
+
+	return content ? content->hash : 0;
+}
+
+/* A kernel that ran before, loaded elsewhere, has been described. */
+static void add_named(struct loaded_kernel *kernel, const char *name)
+{
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "kernel", .name = name, .hash = kernel->code};
 	bool first = true;
 
-	if (rtl_tracepoint_register(&desc, &uid))
+	kernel->name_id = interceptor_string(name);
+	if (rtl_tracepoint_register(&desc, &kernel->uid))
 		return;
-	if (kernel_table_add(object, executable.handle, uid, name_id, &first))
+	if (kernel_table_add(kernel->object, kernel->executable, kernel->uid, kernel->name_id,
+			     &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
 	else if (kernel_choice_on && kernel_choice_leaves_out(name))
-		kernel_table_leave_out(kernel_table_find(object));
+		kernel_table_leave_out(kernel_table_find(kernel->object));
 	if (first)
-		describe(uid, symbol, name, content);
-	publish_metadata(
-		uid, agent->uid,
-		&(struct rtl_hsa_metadata){.address = object, .name = name_id, .gpu = agent->node});
+		describe(kernel->uid, kernel->symbol, name, content_of(kernel), kernel->code);
+}
+
+/* Without the lock: it may wait for room. */
+static void publish_kernel(const struct loaded_kernel *kernel)
+{
+	if (kernel->uid && kernel->executable)
+		publish_metadata(kernel->uid, kernel->agent->uid,
+				 &(struct rtl_hsa_metadata){.address = kernel->object,
+							    .name = kernel->name_id,
+							    .gpu = kernel->agent->node});
+}
+
+void kernels_run_first(uint64_t object)
+{
+	struct loaded_kernel kernel = {.object = object};
+	hsa_agent_t agent = {0};
+	char *name = NULL;
+
+	pthread_mutex_lock(&first_lock);
+	if (kernel_table_waits(object, &kernel.executable, &kernel.symbol.handle)) {
+		if (get(kernel.symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent))
+			kernel.agent = agents_find(agent);
+		if (kernel.agent)
+			name = symbol_name(kernel.symbol);
+		if (name) {
+			kernel.code = code_of(&kernel);
+			add_named(&kernel, name);
+		}
+		if (!kernel.uid)
+			(void)kernel_table_wait(object, kernel.executable, 0);
+	}
+	pthread_mutex_unlock(&first_lock);
+	free(name);
+	publish_kernel(&kernel);
+}
+
+static uint64_t name_hash(const char *name)
+{
+	return code_object_hash(name, strlen(name));
+}
+
+/* All of that name that have not run, as nobody knows which of them does. */
+static void run_first_named(const char *name)
+{
+	const uint64_t hash = name_hash(name);
+	struct loaded_kernel **at = &by_name[hash % NAMES], *found = NULL, *kernel;
+
+	pthread_mutex_lock(&first_lock);
+	while ((kernel = *at)) {
+		if (kernel->name != hash) {
+			at = &kernel->next;
+			continue;
+		}
+		*at = kernel->next;
+		kernel->next = found;
+		found = kernel;
+		add_named(kernel, name);
+	}
+	pthread_mutex_unlock(&first_lock);
+	while ((kernel = found)) {
+		found = kernel->next;
+		publish_kernel(kernel);
+		free(kernel);
+	}
+}
+
+static void wait_by_name(struct loaded_kernel kernel)
+{
+	struct loaded_kernel *waits = malloc(sizeof(*waits));
+	char *name = symbol_name(kernel.symbol);
+
+	if (!name || !waits) {
+		free(name);
+		free(waits);
+		return;
+	}
+	kernel.code = code_of(&kernel);
+	kernel.name = name_hash(name);
+	free(name);
+	pthread_mutex_lock(&first_lock);
+	kernel.next = by_name[kernel.name % NAMES];
+	*waits = kernel;
+	by_name[kernel.name % NAMES] = waits;
+	pthread_mutex_unlock(&first_lock);
+}
+
+/* Of those of an executable that is destroyed one stays for each kernel: its work may still be reported. */
+static void unload_names(uint64_t executable)
+{
+	pthread_mutex_lock(&first_lock);
+	for (size_t i = 0; i < NAMES; i++) {
+		for (struct loaded_kernel **at = &by_name[i], *kernel; (kernel = *at);) {
+			const struct loaded_kernel *same = by_name[i];
+
+			if (kernel->executable != executable) {
+				at = &kernel->next;
+				continue;
+			}
+			while (same && (same->executable || same->name != kernel->name ||
+					same->code != kernel->code))
+				same = same->next;
+			if (same) {
+				*at = kernel->next;
+				free(kernel);
+			} else {
+				kernel->executable = kernel->symbol.handle = 0;
+			}
+		}
+	}
+	pthread_mutex_unlock(&first_lock);
 }
 
 static void add_kernel(hsa_executable_t executable, const struct agent *agent,
 		       hsa_executable_symbol_t symbol)
 {
-	char *name = symbol_name(symbol);
-	uint64_t object = 0;
+	struct loaded_kernel kernel = {
+		.executable = executable.handle, .symbol = symbol, .agent = agent};
 
-	if (name && get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) && object)
-		add_named(agent, executable, symbol, object, name);
-	free(name);
+	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &kernel.object) ||
+	    !kernel.object)
+		return;
+	if (interceptor.config.source == CONFIG_RUNTIME)
+		wait_by_name(kernel);
+	else if (kernel_table_wait(kernel.object, executable.handle, symbol.handle))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for a kernel");
 }
 
 static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
@@ -420,9 +557,6 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 	for (uint32_t i = 0; i < count; i++)
 		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
 							    add_symbol, (void *)&agents[i]);
-	/* What its code objects say of their kernels is not needed any more. */
-	for (struct loaded *l = loaded_into(executable); l; l = l->next)
-		code_object_fini(&l->content);
 	return status;
 }
 
@@ -431,6 +565,8 @@ static hsa_status_t destroy(hsa_executable_t executable)
 	/* Before: right after it another thread may get the same addresses. */
 	if (interceptor_on()) {
 		kernel_table_remove(executable.handle);
+		if (interceptor.config.source == CONFIG_RUNTIME)
+			unload_names(executable.handle);
 		code_objects_destroyed(executable);
 	}
 	return interceptor.hsa.executable_destroy(executable);
@@ -459,8 +595,10 @@ const struct kernel *kernels_find_named(const char *symbol)
 	const struct kernel *kernel = NULL;
 	uint64_t name = 0;
 
-	if (symbol && *symbol && !rtl_string_intern(symbol, &name))
+	if (symbol && *symbol && !rtl_string_intern(symbol, &name)) {
+		run_first_named(symbol);
 		kernel = kernel_table_named(name, register_named);
+	}
 	if (!kernel)
 		return kernel_table_find(0);
 	if (kernel_choice_on && kernel->by_name && !kernel_is_left_out(kernel) &&
@@ -473,5 +611,6 @@ bool kernels_has_name(const char *symbol)
 {
 	uint64_t name = 0;
 
+	run_first_named(symbol);
 	return !rtl_string_intern(symbol, &name) && kernel_table_has_name(name);
 }
