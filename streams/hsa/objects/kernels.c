@@ -322,7 +322,7 @@ static void describe_registers(uint64_t uid, const struct code_object_kernel *ke
 }
 
 static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name,
-		     const struct code_object *object, uint64_t code)
+		     const struct code_object *object)
 {
 	const struct code_object_kernel *kernel = object ? code_object_find(object, name) : NULL;
 	char hash[20];
@@ -335,193 +335,137 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 		   "kernarg_segment_bytes");
 	if (kernel)
 		describe_registers(uid, kernel);
-	if (code) {
-		snprintf(hash, sizeof(hash), "%016" PRIx64, code);
+	if (object && object->hash) {
+		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
 		(void)rtl_tracepoint_set(uid, "code_object", hash);
 	}
 }
 
-/* A kernel that somebody loaded. By its address it waits in kernel_table.h; by its name, here: HIP tells the
- * names of kernels only (RTL_SOURCE=runtime), and may do so when they are unloaded. */
-struct loaded_kernel {
-	uint64_t object, executable; /* 0: unloaded */
-	hsa_executable_symbol_t symbol;
-	const struct agent *agent;
-	uint64_t code; /* the hash of its code object */
-	uint64_t name; /* of its name */
-	uint64_t uid, name_id;
-	struct loaded_kernel *next;
-};
-#define NAMES 4096
+/* A kernel that ran before, loaded elsewhere, has been described. The uid, or 0. */
+static uint64_t add_named(const struct agent *agent, uint64_t executable,
+			  hsa_executable_symbol_t symbol, uint64_t object, const char *name)
+{
+	const struct code_object *content =
+		code_objects_find((hsa_executable_t){executable}, agent->handle, object);
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+						 .kind = "kernel",
+						 .name = name,
+						 .hash = content ? content->hash : 0};
+	const uint64_t name_id = interceptor_string(name);
+	uint64_t uid = 0;
+	bool first = true;
+
+	if (rtl_tracepoint_register(&desc, &uid))
+		return 0;
+	if (kernel_table_add(object, executable, uid, name_id, &first))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
+	else if (kernel_choice_on && kernel_choice_leaves_out(name))
+		kernel_table_leave_out(kernel_table_find(object));
+	if (first)
+		describe(uid, symbol, name, content);
+	return uid;
+}
 
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(first_lock, first_lock);
-static struct loaded_kernel *by_name[NAMES]; /* that have not run; the lock's */
-
-static const struct code_object *content_of(const struct loaded_kernel *kernel)
-{
-	return code_objects_find((hsa_executable_t){kernel->executable}, kernel->agent->handle,
-				 kernel->object);
-}
-
-static uint64_t code_of(const struct loaded_kernel *kernel)
-{
-	const struct code_object *content = content_of(kernel);
-
-	return content ? content->hash : 0;
-}
-
-/* A kernel that ran before, loaded elsewhere, has been described. */
-static void add_named(struct loaded_kernel *kernel, const char *name)
-{
-	const struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "kernel", .name = name, .hash = kernel->code};
-	bool first = true;
-
-	kernel->name_id = interceptor_string(name);
-	if (rtl_tracepoint_register(&desc, &kernel->uid))
-		return;
-	if (kernel_table_add(kernel->object, kernel->executable, kernel->uid, kernel->name_id,
-			     &first))
-		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
-	else if (kernel_choice_on && kernel_choice_leaves_out(name))
-		kernel_table_leave_out(kernel_table_find(kernel->object));
-	if (first)
-		describe(kernel->uid, kernel->symbol, name, content_of(kernel), kernel->code);
-}
-
-/* Without the lock: it may wait for room. */
-static void publish_kernel(const struct loaded_kernel *kernel)
-{
-	if (kernel->uid && kernel->executable)
-		publish_metadata(kernel->uid, kernel->agent->uid,
-				 &(struct rtl_hsa_metadata){.address = kernel->object,
-							    .name = kernel->name_id,
-							    .gpu = kernel->agent->node});
-}
 
 void kernels_run_first(uint64_t object)
 {
-	struct loaded_kernel kernel = {.object = object};
-	hsa_agent_t agent = {0};
+	hsa_executable_symbol_t symbol;
+	const struct agent *agent = NULL;
+	hsa_agent_t handle = {0};
+	uint64_t uid = 0, executable;
 	char *name = NULL;
 
 	pthread_mutex_lock(&first_lock);
-	if (kernel_table_waits(object, &kernel.executable, &kernel.symbol.handle)) {
-		if (get(kernel.symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &agent))
-			kernel.agent = agents_find(agent);
-		if (kernel.agent)
-			name = symbol_name(kernel.symbol);
-		if (name) {
-			kernel.code = code_of(&kernel);
-			add_named(&kernel, name);
-		}
-		if (!kernel.uid)
-			(void)kernel_table_wait(object, kernel.executable, 0);
+	if (kernel_table_waits(object, &executable, &symbol.handle)) {
+		if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &handle))
+			agent = agents_find(handle);
+		if (agent && (name = symbol_name(symbol)))
+			uid = add_named(agent, executable, symbol, object, name);
+		if (!uid)
+			(void)kernel_table_wait(object, executable, 0);
 	}
 	pthread_mutex_unlock(&first_lock);
+	/* Without the lock: it may wait for room. */
+	if (uid)
+		publish_metadata(uid, agent->uid,
+				 &(struct rtl_hsa_metadata){.address = object,
+							    .name = interceptor_string(name),
+							    .gpu = agent->node});
 	free(name);
-	publish_kernel(&kernel);
 }
 
-static uint64_t name_hash(const char *name)
+/* Where kernels of a name have been loaded, as HIP tells nothing but names (RTL_SOURCE=runtime). Never freed; one for
+ * each name and address. Release when one is added, under the lock; acquire. */
+struct named_at {
+	uint64_t name, object; /* a hash of its name */
+	struct named_at *next;
+};
+#define NAMES 4096
+static struct named_at *by_name[NAMES];
+
+/* The first of that name, not before `at`. */
+static struct named_at *find_at(struct named_at *at, uint64_t name)
 {
-	return code_object_hash(name, strlen(name));
+	while (at && at->name != name)
+		at = at->next;
+	return at;
 }
 
-/* All of that name that have not run, as nobody knows which of them does. */
+static void add_by_name(hsa_executable_symbol_t symbol, uint64_t object)
+{
+	struct named_at *at = NULL, *made = malloc(sizeof(*made));
+	char *name = made ? symbol_name(symbol) : NULL;
+
+	if (name) {
+		const uint64_t hash = code_object_hash(name, strlen(name));
+		struct named_at **first = &by_name[hash % NAMES];
+
+		pthread_mutex_lock(&first_lock);
+		*made = (struct named_at){hash, object, *first};
+		for (at = find_at(*first, hash); at && at->object != object;)
+			at = find_at(at->next, hash);
+		if (!at)
+			__atomic_store_n(first, made, __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&first_lock);
+	}
+	if (!name || at)
+		free(made);
+	free(name);
+}
+
+/* Any of that name may run: which, nobody tells. */
 static void run_first_named(const char *name)
 {
-	const uint64_t hash = name_hash(name);
-	struct loaded_kernel **at = &by_name[hash % NAMES], *found = NULL, *kernel;
+	const uint64_t hash = code_object_hash(name, strlen(name));
+	struct named_at *at = __atomic_load_n(&by_name[hash % NAMES], __ATOMIC_ACQUIRE);
 
-	pthread_mutex_lock(&first_lock);
-	while ((kernel = *at)) {
-		if (kernel->name != hash) {
-			at = &kernel->next;
-			continue;
-		}
-		*at = kernel->next;
-		kernel->next = found;
-		found = kernel;
-		add_named(kernel, name);
-	}
-	pthread_mutex_unlock(&first_lock);
-	while ((kernel = found)) {
-		found = kernel->next;
-		publish_kernel(kernel);
-		free(kernel);
+	while ((at = find_at(at, hash))) {
+		(void)kernel_table_find(at->object);
+		at = at->next;
 	}
 }
 
-static void wait_by_name(struct loaded_kernel kernel)
+static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)
 {
-	struct loaded_kernel *waits = malloc(sizeof(*waits));
-	char *name = symbol_name(kernel.symbol);
+	uint64_t object = 0;
 
-	if (!name || !waits) {
-		free(name);
-		free(waits);
+	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object)
 		return;
-	}
-	kernel.code = code_of(&kernel);
-	kernel.name = name_hash(name);
-	free(name);
-	pthread_mutex_lock(&first_lock);
-	kernel.next = by_name[kernel.name % NAMES];
-	*waits = kernel;
-	by_name[kernel.name % NAMES] = waits;
-	pthread_mutex_unlock(&first_lock);
-}
-
-/* Of those of an executable that is destroyed one stays for each kernel: its work may still be reported. */
-static void unload_names(uint64_t executable)
-{
-	pthread_mutex_lock(&first_lock);
-	for (size_t i = 0; i < NAMES; i++) {
-		for (struct loaded_kernel **at = &by_name[i], *kernel; (kernel = *at);) {
-			const struct loaded_kernel *same = by_name[i];
-
-			if (kernel->executable != executable) {
-				at = &kernel->next;
-				continue;
-			}
-			while (same && (same->executable || same->name != kernel->name ||
-					same->code != kernel->code))
-				same = same->next;
-			if (same) {
-				*at = kernel->next;
-				free(kernel);
-			} else {
-				kernel->executable = kernel->symbol.handle = 0;
-			}
-		}
-	}
-	pthread_mutex_unlock(&first_lock);
-}
-
-static void add_kernel(hsa_executable_t executable, const struct agent *agent,
-		       hsa_executable_symbol_t symbol)
-{
-	struct loaded_kernel kernel = {
-		.executable = executable.handle, .symbol = symbol, .agent = agent};
-
-	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &kernel.object) ||
-	    !kernel.object)
-		return;
-	if (interceptor.config.source == CONFIG_RUNTIME)
-		wait_by_name(kernel);
-	else if (kernel_table_wait(kernel.object, executable.handle, symbol.handle))
+	if (kernel_table_wait(object, executable.handle, symbol.handle))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for a kernel");
+	else if (interceptor.config.source == CONFIG_RUNTIME)
+		add_by_name(symbol, object);
 }
 
-static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
-			       hsa_executable_symbol_t symbol, void *data)
+static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t agent,
+			       hsa_executable_symbol_t symbol, void *unused)
 {
 	hsa_symbol_kind_t kind;
 
 	if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) && kind == HSA_SYMBOL_KIND_KERNEL)
-		add_kernel(executable, data, symbol);
+		add_kernel(executable, symbol);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -556,7 +500,7 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 
 	for (uint32_t i = 0; i < count; i++)
 		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
-							    add_symbol, (void *)&agents[i]);
+							    add_symbol, NULL);
 	return status;
 }
 
@@ -565,8 +509,6 @@ static hsa_status_t destroy(hsa_executable_t executable)
 	/* Before: right after it another thread may get the same addresses. */
 	if (interceptor_on()) {
 		kernel_table_remove(executable.handle);
-		if (interceptor.config.source == CONFIG_RUNTIME)
-			unload_names(executable.handle);
 		code_objects_destroyed(executable);
 	}
 	return interceptor.hsa.executable_destroy(executable);
