@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_table.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
@@ -11,10 +12,13 @@
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
 	uint64_t object;
-	/* NULL: emptied. Release when filled, acquire in find. */
+	/* NULL: emptied; with NOT_RUN: the symbol of one that has not run. Release when filled, acquire in
+	 * find. */
 	const struct kernel *kernel;
 	uint64_t executable; /* the lock's */
 };
+
+#define NOT_RUN 1u
 
 struct table {
 	uint64_t size;       /* a power of two */
@@ -28,7 +32,8 @@ FORK_LOCK(lock, lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
 static struct table *current;
-static const struct kernel *unknown; /* set once, before current */
+static const struct kernel *unknown;  /* set once, before current */
+static void (*runs)(uint64_t object); /* likewise */
 
 #define KERNEL_BUCKETS  4096
 #define KERNELS_AT_ONCE 1024
@@ -38,6 +43,15 @@ static struct kernel *named[KERNEL_BUCKETS];
 static uint64_t first_place(const struct table *table, uint64_t object)
 {
 	return (object * 0x9e3779b97f4a7c15u >> 20) & (table->size - 1);
+}
+
+static __attribute__((cold, noinline)) const struct kernel *run_first(uint64_t object)
+{
+	const int saved = errno;
+
+	runs(object);
+	errno = saved;
+	return kernel_table_find(object);
 }
 
 const struct kernel *kernel_table_find(uint64_t object)
@@ -54,6 +68,8 @@ const struct kernel *kernel_table_find(uint64_t object)
 			const struct kernel *kernel =
 				__atomic_load_n(&entry->kernel, __ATOMIC_ACQUIRE);
 
+			if (__builtin_expect((uintptr_t)kernel & NOT_RUN, 0))
+				return run_first(object);
 			if (kernel)
 				return kernel;
 		}
@@ -89,6 +105,23 @@ static struct entry *place(struct table *table, uint64_t object)
 		if (!emptied && !__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED))
 			emptied = entry;
 	}
+}
+
+bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol)
+{
+	bool waits;
+
+	pthread_mutex_lock(&lock);
+	const struct entry *entry = place(__atomic_load_n(&current, __ATOMIC_RELAXED), object);
+	const uintptr_t kernel = (uintptr_t)__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED);
+
+	waits = kernel & NOT_RUN && __atomic_load_n(&entry->object, __ATOMIC_RELAXED) == object;
+	if (waits) {
+		*executable = entry->executable;
+		*symbol = kernel & ~(uintptr_t)NOT_RUN;
+	}
+	pthread_mutex_unlock(&lock);
+	return waits;
 }
 
 static struct table *table_create(uint64_t size)
@@ -206,7 +239,7 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	return found;
 }
 
-int kernel_table_init(void)
+int kernel_table_init(void (*runs_first)(uint64_t object))
 {
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "kernel", .name = KERNEL_UNKNOWN};
@@ -223,6 +256,7 @@ int kernel_table_init(void)
 
 		if (kernel && table) {
 			__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
+			runs = runs_first;
 			__atomic_store_n(&current, table, __ATOMIC_RELEASE);
 		} else {
 			free(table);
@@ -233,22 +267,39 @@ int kernel_table_init(void)
 	return error;
 }
 
+/* Under the lock. */
+static int put(uint64_t object, uint64_t executable, const struct kernel *kernel)
+{
+	const int error = kernel ? make_room() : RTL_ENOMEM;
+
+	if (!error) {
+		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
+
+		fill(table, place(table, object), object, executable, kernel);
+	}
+	return error;
+}
+
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
 {
-	const struct kernel *kernel;
 	int error;
 
 	*first = true;
 	if (!object)
 		return RTL_EINVAL;
 	pthread_mutex_lock(&lock);
-	kernel = kernel_get(uid, name, first);
-	error = kernel ? make_room() : RTL_ENOMEM;
-	if (!error) {
-		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
-		struct entry *entry = place(table, object);
-		fill(table, entry, object, executable, kernel);
-	}
+	error = put(object, executable, kernel_get(uid, name, first));
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	error = put(object, executable,
+		    symbol ? (const struct kernel *)(uintptr_t)(symbol | NOT_RUN) : unknown);
 	pthread_mutex_unlock(&lock);
 	return error;
 }

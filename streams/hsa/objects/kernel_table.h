@@ -44,8 +44,16 @@ static inline struct kernel_counting *kernel_counting(const struct kernel *kerne
  * kernel_table_init has succeeded. */
 const struct kernel *kernel_table_find(uint64_t object);
 
-/* 0 or RTL_ENOMEM; a second call does nothing. */
-int kernel_table_init(void);
+/* 0 or RTL_ENOMEM; a second call does nothing. runs_first: by the first dispatch of a kernel that waits; on
+ * return it does not. */
+int kernel_table_init(void (*runs_first)(uint64_t object));
+
+/* A kernel that waits for its first dispatch: only its symbol is kept, an even number; 0: it is an unknown one. 0 or
+ * RTL_ENOMEM. */
+int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol);
+
+/* Whether the one at that address does; of which executable. */
+bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol);
 
 /* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM; then, and
  * where no kernel of that uid was there before, *first becomes true, else false. */
