@@ -20,6 +20,12 @@ struct kept_fd {
 /* openat() that passes over the numbers 0 to 2. A program that has closed its stdout prints all the
  * same: no file of ours may be there, even for a moment. */
 int openat_high(int dir_fd, const char *name, int flags, mode_t mode);
+/* -1 is none. */
+static inline void fd_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
 void kept_fd_set(struct kept_fd *kept, int fd);
 /* The descriptor, or -1 if there is none any more. */
 int kept_fd_get(const struct kept_fd *kept);
@@ -28,6 +34,9 @@ void kept_fd_close(struct kept_fd *kept);
 /* The beginning of a small file, terminated. Its length; -1: it cannot be read, the text is empty. No stdio:
  * this is in a program's process, maybe before its main. */
 ssize_t read_text(const char *path, char *text, size_t size);
+
+/* Makes room in an array (malloc) of *room elements for at least `need`; false: no memory. `array`: its address. */
+bool array_grow(void *array, uint32_t *room, size_t need, size_t element);
 
 /* ---- room on the disk for files that are mapped: a full disk is an error here, and no SIGBUS later. */
 

@@ -87,17 +87,14 @@ static void note_seen(struct rtl_collector *c)
 static int make_page(struct rtl_collector *c, bool paused)
 {
 	char path[PATH_MAX];
-	int err;
 
 	snprintf(path, sizeof(path), "%s/" SESSION_FILE, c->folder);
 	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->lock_fd < 0)
 		return -1;
-	err = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
-	if (err) {
-		errno = err;
+	errno = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
+	if (errno)
 		return -1;
-	}
 	c->page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
 	if (c->page == MAP_FAILED) {
 		c->page = NULL;
@@ -106,9 +103,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 	/* or a child would hold the lock after our death */
 	madvise(c->page, sizeof(*c->page), MADV_DONTFORK);
 	if (!guard_add(c->page, sizeof(*c->page))) {
-		munmap(c->page, sizeof(*c->page));
-		c->page = NULL;
-		errno = ENOMEM;
+		errno = ENOMEM; /* destroy unmaps it */
 		return -1;
 	}
 	memcpy(c->page->magic, SESSION_MAGIC, sizeof(c->page->magic));
@@ -123,7 +118,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
 		       const struct message *message)
 {
-	const char *base = o->folder;
+	const char *base = o->folder, *made;
 	int err;
 
 	if (!base || !*base)
@@ -132,22 +127,18 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 		c->folder = NULL;
 		return message_fail(message, RTL_ENOMEM, "out of memory");
 	}
-	if (!mkdtemp(c->folder)) {
-		err = errno;
-		free(c->folder);
-		c->folder = NULL;
-		return message_fail(
-			message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			"cannot make a folder for the spools in %s: %s; name another one with "
-			"RTL_SPOOL",
-			base, strerror(err));
-	}
-	if (!make_page(c, o->paused))
+	made = mkdtemp(c->folder);
+	if (made && !make_page(c, o->paused))
 		return 0;
 	err = errno;
-	return message_fail(message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
-			    strerror(err));
+	if (!made)
+		*c->folder = '\0'; /* nothing is there to be removed */
+	return message_fail(
+		message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+		made ? "cannot write to %s: %s; name another folder with RTL_SPOOL"
+		     : "cannot make a folder for the spools in %s: %s; name another one "
+		       "with RTL_SPOOL",
+		base, strerror(err));
 }
 
 static int take_folder(struct rtl_collector *c, const char *folder, const char *input,
@@ -624,27 +615,6 @@ static void remove_latecomer(void *user, const char *path)
 	spool_remove_folder(path);
 }
 
-/* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
- * is the user's. */
-static bool is_done(const struct rtl_collector *c)
-{
-	DIR *dir = opendir(c->folder);
-	struct dirent *entry;
-	bool ours = false, others = false;
-
-	while (dir && (entry = readdir(dir))) {
-		bool page = strcmp(entry->d_name, SESSION_FILE) == 0;
-
-		ours |= page;
-		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
-			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
-			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	}
-	if (dir)
-		closedir(dir);
-	return ours && !others;
-}
-
 /* `all`: nothing waits any more. */
 static void tell_progress(struct rtl_collector *c, bool all)
 {
@@ -682,7 +652,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		remove_leftovers(c);
 	if (c->page)
 		snapshot_remove_unread(c->snapshots, c->folder);
-	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
+	if (owns_folder(c) ? !rtl_collector_failure(c)
+			   : !only_reads(c) && folder_is_done(c->folder, false)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);
@@ -731,8 +702,7 @@ void rtl_collector_destroy(struct rtl_collector *c)
 		guard_remove(c->page);
 		munmap(c->page, sizeof(*c->page));
 	}
-	if (c->lock_fd >= 0)
-		close(c->lock_fd);
+	fd_close(c->lock_fd);
 	guard_stop();
 	free(c->recording);
 	free(c->folder);

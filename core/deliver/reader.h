@@ -82,18 +82,15 @@ bool reader_begin(struct reader *reader, struct ring_header *const *rings, const
 		  uint32_t count);
 /* The next record of the pass; false: there is none. */
 bool reader_next(struct reader *reader, struct reader_record *out);
-/* Which ring reader_next would read; false: none. */
-static inline bool reader_next_ring(const struct reader *reader, uint32_t *ring)
-{
-	if (!reader->heap_size)
-		return false;
-	*ring = reader->heap[0];
-	return true;
-}
 /* Where a position lies in the data of the ring, or of its segment. */
 static inline uint64_t reader_offset(const struct reader_ring *r)
 {
 	return (r->position - r->base) % r->capacity;
+}
+/* Bytes of its data that can be used. */
+static inline uint64_t reader_bytes(const struct reader_ring *r)
+{
+	return r->usable < r->capacity ? r->usable : r->capacity;
 }
 /* Continues in a segment whose first record has the position `origin`. */
 void reader_take_segment(struct reader_ring *r, struct ring_header *segment, size_t bytes,

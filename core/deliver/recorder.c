@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "files.h"
 #include "log.h"
 #include "spool_writer.h"
 
@@ -135,8 +136,7 @@ bool recorder_write_file(int dir_fd, const char *name, const struct part *parts,
 		ok = write_all(fd, parts[i].data, parts[i].size);
 	ok = ok && !renameat(dir_fd, ".new", dir_fd, name);
 	err = errno;
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	if (!ok)
 		unlinkat(dir_fd, ".new", 0);
 	errno = err;
@@ -317,8 +317,7 @@ static void count_dropped(const struct recorder *recorder, const struct segment 
 		       segment->counts[i]);
 	if (file != MAP_FAILED)
 		munmap(file, sizeof(*file));
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 }
 
 /* Drops the oldest segment, or (last_ns) what in it does not describe; false: it is the only one, or its
@@ -455,8 +454,7 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 			r->position = r->head;
 		}
 	}
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	source_prepare(source);
 	source_release(source);
 	return something;
@@ -595,8 +593,7 @@ static bool export_ended(struct recorder *recorder, struct source *source)
 
 	if (!ok)
 		failed(recorder);
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	return ok;
 }
 

@@ -45,10 +45,6 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 		    struct recorder *recorder, struct host *host);
 /* Removes those of them that nobody reads. */
 void snapshot_remove_unread(uint32_t served, const char *folder);
-/* Removes one. */
-void snapshot_remove(const char *folder);
-/* The name of a collector's snapshot. To be freed; NULL: out of memory. */
-char *snapshot_path(const char *folder, uint32_t number);
 /* Why it can record no more; NULL: it can. */
 const char *recorder_failure(const struct recorder *recorder);
 

@@ -32,22 +32,15 @@ struct source_rings {
 
 /* A backend. */
 struct source_ops {
-	/* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. NULL: it has
-	 * none that is to be read. */
-	int (*refresh)(struct source *source);
 	/* How many streams the process has registered, and one of them. */
 	uint32_t (*stream_count)(const struct source *source);
 	const struct rtl_stream_info *(*stream)(const struct source *source, uint32_t number);
-	/* Makes rings that are new readable. NULL: they are. */
-	void (*find_rings)(struct source *source);
 	struct source_rings (*rings)(const struct source *source);
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
 	const char *(*string)(const struct source *source, uint64_t id);
 	bool (*tracepoint)(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
 			   struct rtl_metadata **metadata, uint32_t *room);
-	/* Lets go of what is mapped. NULL: nothing is. */
-	void (*unmap)(struct source *source);
 };
 
 struct source {
@@ -138,10 +131,7 @@ void source_close(struct source *source, bool remove);
 void source_fini(struct source *source);
 
 /* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. */
-static inline int source_refresh(struct source *source)
-{
-	return source->ops->refresh ? source->ops->refresh(source) : 0;
-}
+int source_refresh(struct source *source);
 /* Makes rings that are in use ready before their threads need it, a piece of each. */
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
@@ -175,9 +165,12 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
 /* How the process has waited for room in its rings. */
 void source_waits(const struct source *source, struct rtl_waits *waits);
-/* Adds a cause of loss to one of its lists; lost if there is no memory. */
-void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause,
-		      uint64_t count);
+/* Adds a cause of loss to one of its lists; lost if there is no memory. A cause_fn. */
+struct source_keep {
+	struct source_loss **list;
+	uint32_t stream;
+};
+void source_keep_loss(void *keep, const char *cause, uint64_t count);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* The same for what the user's selection left out. */

@@ -89,10 +89,10 @@ struct dict_metadata {
  * definition for which there is no room is lost, with one line in the log: events stay whole,
  * but show numbers for names.
  */
-void dict_add_process(struct spool *spool, const struct rtl_process *process);
+void dict_add_process(struct spool *spool, const struct rtl_process *p);
 void dict_add_stream(struct spool *spool, const struct rtl_stream_info *info);
-void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length);
+void dict_add_string(struct spool *spool, uint64_t id, const char *text);
 /* metadata is not written with it */
-void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint);
+void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *t);
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
 		       uint32_t kind);

@@ -16,6 +16,10 @@ bool folder_process_is_gone(int dir_fd, int pid);
  * or its removal has begun. */
 bool folder_holds_no_events(const char *path);
 
+/* Whether a folder is a collector's and has no spools any more: any other is the user's. `untold`: nor what the
+ * collector notes before it starts a program: that is not there, or empty. */
+bool folder_is_done(const char *path, bool untold);
+
 /* Whether there is a file of that name in a folder; `flags`: of opening the folder, O_NOFOLLOW or
  * 0. */
 bool folder_has(const char *path, const char *name, int flags);

@@ -26,7 +26,7 @@ struct spool_files {
 	struct spool_control *control;
 	uint8_t *dict;     /* a copy: what was checked stays so */
 	size_t dict_bytes; /* read */
-	size_t dict_room;
+	uint32_t dict_room;
 	bool dict_short; /* the file is shorter than it should be */
 	struct ring_header **rings;
 	size_t *ring_bytes;

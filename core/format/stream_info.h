@@ -25,8 +25,8 @@ bool stream_type_describes(const struct rtl_stream_info *info, uint16_t type);
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
 /* Copies a description with all that it points to; NULL: out of memory. Freed with free(). */
 struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info);
-/* Whether a description is well-formed; *why gets a text if not. */
-bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
+/* What is wrong with a description; NULL: it is well-formed. */
+const char *stream_info_flaw(const struct rtl_stream_info *info);
 
 /* To be freed, in one piece. NULL: no memory, or it is invalid. */
 struct rtl_values_info *values_parse(const char *text);

@@ -17,6 +17,8 @@ int start_bus(void);
  * it was not to be had so fast. */
 bool start_lock(uint32_t timeout_ms);
 void start_unlock(void);
+/* Ends a process that RTL_STRICT does not let start. */
+__attribute__((noreturn)) void start_refuse(void);
 /* In a child: the thread that was starting the bus, and the bus's own, are not here. */
 void start_forget(void);
 

@@ -183,8 +183,6 @@ void settings_read(struct bus_settings *settings)
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);
 	settings->periods = (struct periods){seconds("RTL_DELAY"), seconds("RTL_DURATION"),
 					     number("RTL_REPEAT", 1, UINT32_MAX, "a number")};
-	if (strict_failed && settings->strict) {
-		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
-		_exit(2);
-	}
+	if (strict_failed && settings->strict)
+		start_refuse();
 }

@@ -77,7 +77,7 @@ static void remove_spool(void)
 	bus_unlock();
 }
 
-__attribute__((noreturn)) static void refuse(void)
+void start_refuse(void)
 {
 	log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 	_exit(2);
@@ -86,9 +86,7 @@ __attribute__((noreturn)) static void refuse(void)
 static int host_subscribers(const char *subscribers, uint32_t *failed)
 {
 	bus.host = host_create(NULL, subscribers, "process", failed);
-	if (*failed && bus.settings.strict)
-		return RTL_EPLUGIN;
-	if (!bus.host)
+	if (!bus.host || (*failed && bus.settings.strict))
 		return RTL_EPLUGIN;
 	host_set_paused(bus.host, pause_is_on());
 	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
@@ -110,7 +108,7 @@ static int load_subscribers(const char *subscribers)
 	pthread_sigmask(SIG_SETMASK, &ours, NULL);
 	if (failed && bus.settings.strict) {
 		remove_spool();
-		refuse();
+		start_refuse();
 	}
 	if (err || consumer_start()) {
 		remove_spool();
@@ -245,7 +243,7 @@ static int start(void)
 	if (err != RTL_ENOENT && err != RTL_ENOTSUP) {
 		session_count_refused();
 		if (bus.settings.strict)
-			refuse();
+			start_refuse();
 	}
 	if (bus.spool.control && !bus.spool.has_files)
 		fixed = bus.spool.control;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "thread.h"
 #include "writer.h"
 
 /* A handle tells the ring, plus 1, and the place in it. 0 is never one. */
@@ -47,28 +44,7 @@ static void forget_unkept(struct rtl_stream *stream)
  * interrupted rtl. */
 static bool take_ring(void)
 {
-	struct writer *writer = writer_self();
-	int err = errno, state; /* the program's */
-	bool taken = false;
-
-	if (thread_locked || (writer->in_use && writer->busy))
-		return false;
-	/* what the program calls is not to become a cancellation point */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (!writer->in_use && bus_ops.start())
-		goto out;
-	writer = writer_self();
-	if (!writer->in_use && !(writer = writer_attach()))
-		goto out;
-	writer->busy = 1;
-	BARRIER();
-	taken = writer->ring || writer_take_ring(writer);
-	BARRIER();
-	writer->busy = 0;
-out:
-	pthread_setcancelstate(state, NULL);
-	errno = err;
-	return taken;
+	return !publish_interrupts() && !publish_find_room(0) && writer_self()->ring;
 }
 
 static inline bool is_wanted(const struct rtl_stream *stream, uint16_t type)

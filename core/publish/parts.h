@@ -138,8 +138,16 @@ void rings_forget(void);
 /* Publishes on the calling thread what all threads of this process have open. After publishing has
  * been stopped. */
 void open_hand_in(void);
-/* Publishes a copy of a record on the calling thread, wanted or not (publish.c). */
+
+/* ---- publish: what rtl_reserve and rtl_commit share with `open`, on the calling thread. */
+
+/* Publishes a copy of a record, wanted or not. */
 void publish_copy(const struct rtl_record *record);
+/* Whether this is a signal handler that has interrupted rtl on this thread. */
+bool publish_interrupts(void);
+/* Room for so many bytes at the cursor, without a wait: 0, also if no ring can be had, so that nobody would make
+ * room; else RTL_EBUSY. */
+int publish_find_room(size_t need);
 
 /* ---- slots: memory of publishers in the spool: see rtl_slots_create in rtl/stream.h. */
 

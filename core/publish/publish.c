@@ -126,8 +126,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 	return place ? fill(place, stream, type, payload_size, now()) : NULL;
 }
 
-/* Whether this is a signal handler that has interrupted rtl on this thread. */
-static bool interrupts_rtl(void)
+bool publish_interrupts(void)
 {
 	return thread_locked || (writer_self()->in_use && writer_self()->busy);
 }
@@ -145,7 +144,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 
 	if (!want)
 		return NULL;
-	if (interrupts_rtl()) {
+	if (publish_interrupts()) {
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return NULL;
 	}
@@ -243,7 +242,7 @@ static bool find_room(size_t need)
 	return found;
 }
 
-__attribute__((noinline, cold)) static int room_slow(size_t need)
+__attribute__((noinline, cold)) int publish_find_room(size_t need)
 {
 	int err = errno; /* the program's */
 	int state;
@@ -269,9 +268,9 @@ int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_si
 		return 0;
 	if (want & SPOOL_WANT_INLINE)
 		return RTL_ENOTSUP;
-	if (interrupts_rtl() || payload_size > RTL_PAYLOAD_MAX)
+	if (publish_interrupts() || payload_size > RTL_PAYLOAD_MAX)
 		return RTL_EBUSY;
-	return room_slow(need);
+	return publish_find_room(need);
 }
 
 void publish_copy(const struct rtl_record *record)
@@ -279,7 +278,7 @@ void publish_copy(const struct rtl_record *record)
 	struct rtl_stream *stream = &bus.spool.control->streams[record->stream].pub;
 	struct rtl_record *copy;
 
-	if (interrupts_rtl()) {
+	if (publish_interrupts()) {
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return;
 	}

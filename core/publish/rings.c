@@ -62,12 +62,6 @@ static struct ring_header *reuse_ring(uint32_t tid, bool empty, enum ring_state 
 	return NULL;
 }
 
-/* Of the total, what is for the first rings of threads. */
-static size_t first_rings_total(void)
-{
-	return bus.settings.total_bytes < FIRST_RINGS ? bus.settings.total_bytes : FIRST_RINGS;
-}
-
 /* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
  * 128M some 680 threads find room. */
 static size_t next_capacity(void)
@@ -92,7 +86,7 @@ static size_t next_capacity(void)
 /* Of the total, what is for further rings. */
 size_t rings_growth_most(void)
 {
-	return bus.settings.total_bytes - first_rings_total();
+	return bus.settings.total_bytes > FIRST_RINGS ? bus.settings.total_bytes - FIRST_RINGS : 0;
 }
 
 void rings_tell_budget(void)

@@ -104,13 +104,13 @@ static void tell(uint32_t number)
 
 int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out)
 {
-	const char *why = NULL;
+	const char *flaw = out ? stream_info_flaw(info) : "no out";
 	uint32_t number = 0;
 	int known, err;
 
-	if (!out || !stream_info_valid(info, &why)) {
+	if (flaw) {
 		log_line(RTL_LEVEL_INFO, "stream", "%s is not well-formed: %s",
-			 info && info->name ? info->name : "a stream", why ? why : "no out");
+			 info && info->name ? info->name : "a stream", flaw);
 		return RTL_EINVAL;
 	}
 	err = bus_ops.start();
