@@ -128,8 +128,7 @@ uint64_t rtl_clock_ns(void)
 /* How often somebody beyond the end looks whether another thread has made the next stretch. */
 #define LOOKS 2000
 
-/* Of slow conversions, so many stretches before the one of now are looked at at once: those of 80 ms,
- * for times that were taken when something began. */
+/* Slow conversions first look at so many stretches before the current one: 80 ms. */
 #define STRETCHES_BEFORE 4
 
 struct ticks_line ticks_line;
@@ -218,8 +217,7 @@ static bool replace_promise(uint64_t old, uint64_t new)
 					   __ATOMIC_ACQUIRE);
 }
 
-/* Does what is left to do after closing: any thread does it, as the one that closed may have been
- * stopped. */
+/* Completes a closing. Any thread does it: the one that closed may have been stopped. */
 static void settle(void)
 {
 	uint64_t word = __atomic_load_n(&promise, __ATOMIC_ACQUIRE);
@@ -233,8 +231,7 @@ static void settle(void)
 	replace_promise(word, PROMISE((word >> 48) + 1, 0));
 }
 
-/* Makes it part of the line that `s`, the newest of n, serves for `ticks` beyond its end. False:
- * the line has become longer instead. */
+/* Promises that `s`, the newest of n, serves `ticks`. False: the line has become longer instead. */
 static bool make_promise(uint64_t n, const struct ticks_stretch *s, uint64_t ticks)
 {
 	uint64_t delta = ticks - s->ticks - s->length + 1, word;
@@ -253,9 +250,8 @@ static bool make_promise(uint64_t n, const struct ticks_stretch *s, uint64_t tic
 	}
 }
 
-/* Adds the stretch that begins at `start`, and goes to `ns` at `ticks`. False: the line ends
- * elsewhere, as `word` is not the promise any more. Release, the stores: a reader that sees any of
- * them sees at its second look the count before. */
+/* Adds a stretch from `start` to `ns` at `ticks`. False: `word` is no longer the promise. Release, the stores:
+ * a reader that sees any of them sees at its second look the count before. */
 static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks, uint64_t ns)
 {
 	uint64_t length = ticks - start->ticks, rise = ns > start->ns ? ns - start->ns : 0;
@@ -277,8 +273,7 @@ static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks
 	return true;
 }
 
-/* Has the newest stretch serve at once if it has begun; under maker's lock, so that no older one
- * takes its place. */
+/* Makes the newest stretch the current one if it has begun; under maker's lock. */
 static void advance(void)
 {
 	const uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE);

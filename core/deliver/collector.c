@@ -495,8 +495,7 @@ static bool drain(struct rtl_collector *c, bool all)
 	return something;
 }
 
-/* Those that have ended need no open files any more: a folder may hold more spools than we may
- * have files. */
+/* Lets go of ended processes: a folder may hold more spools than we may have files. */
 static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
@@ -587,8 +586,7 @@ static void remove_leftover(void *unused, const char *path)
 		spool_remove_folder(path);
 }
 
-/* What is left of spools whose removal was cut off; where a dead collector was, nobody makes new
- * ones. */
+/* What is left of spools whose removal was cut off; a dead collector's folder gets no new ones. */
 static void remove_leftovers(const struct rtl_collector *c)
 {
 	if (folder_has(c->folder, SESSION_FILE, 0))
@@ -603,8 +601,7 @@ static bool was_met(struct rtl_collector *c, const char *path)
 	return spool && (!spool->bad || spool->refused);
 }
 
-/* Spools of processes that have begun since the last look, or were about to: what they do is not
- * recorded. */
+/* Spools of processes that have begun since the last look: they are not recorded. */
 static void remove_latecomer(void *user, const char *path)
 {
 	struct rtl_collector *c = user;

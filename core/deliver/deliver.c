@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events on their way from the rings to the subscribers.
- *
- * Records stay in their rings until the subscribers have flushed what was delivered: what a
- * subscriber has not made durable can be delivered again after a crash.
- */
+/* Events on their way from the rings to the subscribers. Records stay in their rings until subscribers have flushed
+ * them: what is not durable can be delivered again after a crash. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,8 +325,7 @@ static bool is_over(const struct host *host)
 	       clock_ns() - host->pass_ns >= PASS_NS;
 }
 
-/* A pass, or the rest of one that was interrupted: that goes by the heads and the clock that it has
- * begun with. */
+/* A pass, or the rest of an interrupted one with the heads and the clock that it began with. */
 static uint32_t pass_over(struct host *host, struct source *source)
 {
 	struct reader_record record;
@@ -375,8 +370,7 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	return total;
 }
 
-/* The host's process that an event of a feed names, and the number of its stream there; NULL: it has
- * no such stream. */
+/* The host's process that a feed's event names, and its stream's number there; NULL: it has no such stream. */
 static struct source *source_of(const struct host *host, const struct rtl_event *event,
 				uint32_t *stream)
 {

@@ -355,8 +355,7 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 	host_unlock(host);
 }
 
-/* A process has registered a stream: subscribers are told if it is new to the host; what they
- * want of it otherwise is known, and the process is told. */
+/* A process has registered a stream: subscribers are told if it is new to the host, and the process what they want. */
 const struct rtl_stream_info *host_meet_stream(struct host *host, struct source *source,
 					       const struct rtl_stream_info *theirs)
 {

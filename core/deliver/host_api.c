@@ -21,8 +21,7 @@ static void api_report(const struct rtl_host *api, int level, const char *text)
 		instance_of(api)->name, "%s", text ? text : "");
 }
 
-/* The object stays in the list, without a callback, until its owner has given it up and no batch
- * refers to it. */
+/* The object stays in the list, without a callback, until it is given up and no batch refers to it. */
 static void undo(struct host *host, struct rtl_subscription *s)
 {
 	if (!s->fn)

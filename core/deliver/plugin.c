@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds, loads and checks plugins: <rtl/plugin.h>.
- *
- * There is no state but that of each struct rtl_plugin, which belongs to its opener; so
- * any thread may open and close, as long as nobody changes the environment at the same time.
- */
+/* Finds, loads and checks plugins: <rtl/plugin.h>. The only state is each struct rtl_plugin, its opener's; so any
+ * thread may open and close, as long as nobody changes the environment. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>

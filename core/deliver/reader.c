@@ -65,8 +65,7 @@ union first {
 	} is;
 };
 
-/* The record at the ring's position if it is sound: its writer may have had faults, and may
- * write on; so what is checked is read once. */
+/* The record at the ring's position if it is sound. Its writer may write on: what is checked is read once. */
 static const struct rtl_record *next_record(struct reader_ring *r)
 {
 	uint64_t offset = reader_offset(r);

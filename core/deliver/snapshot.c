@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The flight recorder: what of a recording stays when it gets old, and copies of a recording that goes
- * on.
+/* The flight recorder: what stays of old segments, and copies of a recording that goes on.
  *
- * Of a segment that is dropped those records stay that describe others. They keep their segment's name
- * and its place in the ring, so that readers find them in order.
+ * Of a dropped segment the records that describe others stay, under its name and at its place in the ring, in order.
  *
- * A snapshot shares the segments' files (hard links): they never change, and what is dropped or replaced
- * goes by its name. Of a process that lives, all that it has published up to now is saved first. Its
- * ledger there is of that moment: published is what was saved, and what was open then.
- */
+ * A snapshot hard-links the segments' files: they never change, and are dropped or replaced by name. Of a living
+ * process, all that it has published is saved first. Its ledger is of that moment: published is what was saved,
+ * and what was open then. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +30,7 @@
 #define DESCRIBING_PART  8u
 #define DESCRIBING_LEAST ((uint64_t)1 << 20)
 
-/* What is open stands in rings of its own, behind those of the process: the ring goes on from that
- * position, with other events. Who stores both tells them apart by ring and position. */
+/* What is open stands in rings of its own, behind the process's, as each ring goes on from there with other events. */
 #define RINGS_OF_OPEN (SPOOL_RINGS_MAX / 2)
 
 /* ---- what stays of a segment */

@@ -277,9 +277,8 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 		stream_want(&source->control->streams[number].pub, info, wants, mask);
 }
 
-/* ---- what was open when a process died becomes events: it is appended to the rings that it lies in,
- * where it is delivered, recorded and counted as everything else. Done once: the place is free
- * afterwards, and should we die in between, the ring's head says whether it was done. */
+/* ---- what was open when a process died is appended to its ring, as any event. Done once: the place is free then, and
+ * should we die in between, the ring's head tells whether it was done. */
 
 /* We write into mapped rings, in the dead threads' place. */
 struct sealing {
@@ -397,8 +396,8 @@ bool source_seal(struct source *source, bool only_look)
 	return sealing.something;
 }
 
-/* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is
- * mapped at a time, and the one before it */
+/* ---- a spool or recording of another process. Of a recording one segment of each ring, and the one before, is
+ * mapped */
 
 /* ---- segments */
 
@@ -614,8 +613,7 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 
 /* ---- its end */
 
-/* Of a recording there is `ring-N` as well, but not of rings that only its segments name: what was open
- * in a snapshot. */
+/* A recording has `ring-N` as well, but not of rings that only segments name: what was open in a snapshot. */
 static bool ring_is_missing(const struct source *source, uint32_t i)
 {
 	const uint32_t made = __atomic_load_n(&source->control->ring_count, __ATOMIC_RELAXED);
@@ -639,8 +637,7 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	return n + source->files.segments_lost;
 }
 
-/* Says what could not be read. Returns whether its files are worth keeping: somebody else may read
- * them. */
+/* Says what could not be read. Returns whether its files are worth keeping for somebody else. */
 static bool say_damage(const struct source *source, bool remove)
 {
 	uint32_t first = 0, rings = damaged_rings(source, &first);

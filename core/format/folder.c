@@ -25,8 +25,7 @@
 /* Of the struct, in the first version. */
 #define FIRST_SIZE offsetof(struct rtl_folder, program)
 
-/* Bytes of a dictionary in which the process's own entry is: the first, with three texts of at most
- * a path's or a page's length. */
+/* Bytes of a dictionary that hold its first entry, the process's own, with texts of a path's or page's length. */
 #define DICT_START 65536
 
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */

@@ -176,9 +176,8 @@ int spool_open_private(struct spool *spool, struct spool_control *fixed)
 	return 0;
 }
 
-/* Puts a child's page in the place of its parent's. Other threads of the child look there what is
- * wanted: they find what was wanted so far, until the child's own bus knows. (Inline callbacks were
- * the parent's.) NULL with errno. */
+/* Puts a child's page in the place of its parent's, where the child's other threads look: they find what was
+ * recorded so far, until the child's bus knows. NULL with errno. */
 static struct spool_control *take_place(struct spool_control *control, struct spool_control *fixed)
 {
 	const size_t size = sizeof(*control);
@@ -262,9 +261,8 @@ bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uin
 	return ok;
 }
 
-/* The dictionary is mapped no further than its file goes: what looks at all of a process's memory
- * (a core dump, valgrind) must not run off its end. It is used under the bus's lock only, so it
- * may move. */
+/* The dictionary is mapped no further than its file goes, for core dumps and valgrind. Only the bus's lock uses it, so
+ * it may move. */
 static bool map_dict(struct spool *spool, int fd, size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -359,9 +357,8 @@ static void remove_files(int dir_fd)
 		close(dir_fd);
 		return;
 	}
-	/* First: what is left of it, if we die here, is no spool and no collector's folder any more,
-	 * and says so. Notes that are gone before would leave one of which nobody knows where its
-	 * events went. */
+	/* First: if we die here, the rest is no spool or collector's folder any more, and says so. Without notes
+	 * nobody would know where its events went. */
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (renameat(dirfd(dir), marks[i], dirfd(dir), SPOOL_REMOVED))
 			unlinkat(dirfd(dir), marks[i], 0);
@@ -455,8 +452,8 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bo
 		return true;
 	errno = 0;
 	ok = reserve_blocks(place->index, dir_fd, from, to, &alone);
-	/* Pages that are there already are mapped sixteen at a time, by a read, and may be written to. Where
-	 * somebody has removed the file, what is mapped goes on, if it gets its pages. */
+	/* Existing pages are mapped sixteen at a time by a read, and may be written to. If somebody removed the
+	 * file, the mapping goes on. */
 	if (ok || errno == ENOENT)
 		ok |= !madvise(ring_data(ring) + from, to - from,
 			       alone ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);

@@ -153,8 +153,7 @@ static uint64_t seconds(const char *name)
 	return 0;
 }
 
-/* A user who starts a program with other rights than his must not choose what it loads and writes:
- * nothing here is read from its environment. Once: in a race twice. */
+/* A set-user-ID program does not let its user choose what it loads and writes. Said once; in a race twice. */
 static void say_if_secured(void)
 {
 	static bool said; /* relaxed: nothing else depends on it */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Interned strings and tracepoints. Both are maps from a 64-bit hash of the content to an entry
- * that never changes; two contents with one hash are told apart by comparing, and the later one
- * gets the next hash of its chain (hash_finish), so that ids are unique whatever happens.
- *
- * Threads: looking up takes no lock (table.h); registering takes bus.lock.
- */
+/* Interned strings and tracepoints: maps from a 64-bit hash of the content to an entry that never changes. Two
+ * contents with one hash are compared, and the later one gets the next hash of its chain (hash_finish): ids are
+ * always unique. Threads: looking up takes no lock (table.h); registering takes bus.lock. */
 #include "parts.h"
 
 #include <inttypes.h>
@@ -47,8 +43,7 @@ static struct table strings;    /* by id */
 static struct table uids;       /* tracepoints by uid */
 static struct table by_content; /* tracepoints by the hash of what they were registered with */
 
-/* What was found last for texts at that address: a publisher that asks again mostly has them there.
- * The contents are compared, so these are but hints. Release, acquire. */
+/* Hints: what was found last for texts at that address; contents are compared. Release, acquire. */
 #define RECENT 512u
 static struct string *recent_strings[RECENT];
 static struct tracepoint *recent_tracepoints[RECENT];

@@ -40,8 +40,7 @@ static void forget_unkept(struct rtl_stream *stream)
 		;
 }
 
-/* A ring for a thread that has none; false: it cannot be had, or this is a signal handler that has
- * interrupted rtl. */
+/* A ring for a thread that has none; false: none, or a signal handler has interrupted rtl. */
 static bool take_ring(void)
 {
 	return !publish_interrupts() && !publish_find_room(0) && writer_self()->ring;
@@ -59,8 +58,7 @@ static inline struct rtl_record *take_place(struct writer *writer, struct ring_h
 {
 	struct rtl_record *record = &ring->open[place].record;
 
-	/* A signal handler that comes before this has closed what it has opened; one that comes
-	 * later takes another place. */
+	/* An earlier signal handler has closed what it opened; a later one takes another place. */
 	writer->open_next = place + 1;
 	BARRIER();
 	*handle = (ring->index + 1) << 8 | place;
@@ -164,8 +162,8 @@ void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instanc
 
 /* ---- the end of the process */
 
-/* A copy of what is kept there, which becomes ours; false: it has ended. Its thread may be about to
- * close it: then it publishes nothing, as nobody wants it any more. */
+/* A copy of what is kept there, which becomes ours; false: it has ended. Publishing has stopped, so a thread that
+ * closes it now publishes nothing. */
 static bool take_over(struct ring_header *ring, struct ring_open *open, struct ring_open *copy)
 {
 	uint64_t kept = RING_OPEN_KEPT;

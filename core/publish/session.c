@@ -112,8 +112,7 @@ bool session_wants(const char *stream, uint16_t type)
 
 /* ---- its fate */
 
-/* Whether the collector's folder is there, and the program cannot see it any more: it has another
- * root. */
+/* Whether the collector's folder exists where the program, with another root, cannot see it. */
 static bool is_out_of_sight(void)
 {
 	int fd = kept_fd_get(&bus.spool.dir);

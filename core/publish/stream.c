@@ -96,8 +96,7 @@ static int find(const char *name)
 /* Subscribers hear of the stream before its first event, if they can. */
 static void tell(uint32_t number)
 {
-	/* acquire: with the release below; a thread that registers a stream after another one finds
-	 * that the subscribers have been told of it */
+	/* acquire: with the release below: subscribers know earlier streams, by whatever thread, before later ones */
 	if (!__atomic_load_n(&told[number], __ATOMIC_ACQUIRE) && bus_ops.tell_stream(number))
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
 }
