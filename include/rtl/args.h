@@ -90,8 +90,7 @@ static inline void rtl_args_describe(struct rtl_args *args)
 	args->count = args->info->count;
 }
 
-/** Begins a walk over them; there are none in a field of another kind, or one that lies outside of
- *  the payload. */
+/** Begins a walk over them; a field of another kind, or outside of the payload, has none. */
 static inline struct rtl_args rtl_args_begin(const struct rtl_host *host,
 					     const struct rtl_event *event,
 					     const struct rtl_field *field)
@@ -322,8 +321,7 @@ static inline size_t rtl_args_end(const struct rtl_args_line *line)
 }
 
 /**
- * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" with "..." behind
- * it if it was longer.
+ * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" ("..." follows a cut one).
  * @param[out] out  always terminated, unless size is 0
  * @return the length that it would have with room enough, as snprintf
  */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The framework's life: what the environment says, plugins, tracing on and off, streams that begin
- * and end. SYCL may finalize what it never initialized, and other users of the framework go on
- * after one of them has finalized it: so nothing is ever destroyed.
- */
+/* The framework's life: environment, plugins, tracing on and off, streams that begin and end. SYCL may finalize what it
+ * never initialized while others go on: so nothing is ever destroyed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -29,10 +26,8 @@ static uint32_t announced; /* the stream of the framework itself; relaxed */
 
 static const char own_stream[] = "xpti.framework";
 
-/*
- * Plugins of XPTI: the list of XPTI_SUBSCRIBERS, never unloaded. Several threads may load it at once. Their functions
- * are called without a lock, on the thread that calls the framework.
- */
+/* Plugins of XPTI: the list of XPTI_SUBSCRIBERS, never unloaded, perhaps loaded by several threads at once. They are
+ * called without a lock, on the thread that calls the framework. */
 
 #define PLUGINS 64u
 
