@@ -152,8 +152,8 @@ RTL_API uint64_t rtl_unique_id(void);
 /** The clock of rtl_event.time_ns, now: CLOCK_BOOTTIME in ns, which is the HSA system clock. Any thread. */
 RTL_API uint64_t rtl_clock_ns(void);
 
-/** The raw clock behind it: the processor's counter if the kernel trusts it, else ns, for less than half the cost. Convert it
- *  later, on any thread, by rtl_ticks_to_ns. Records have such `ticks`. Any thread; signal handlers too. */
+/** The raw clock behind it, at less than half the cost: the processor's counter if the kernel trusts it, else ns.
+ *  Convert it later, on any thread, by rtl_ticks_to_ns. Records have such `ticks`. Any thread; signal handlers too. */
 RTL_API uint64_t rtl_ticks(void);
 
 /**
