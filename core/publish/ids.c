@@ -89,8 +89,8 @@ static int add_string(const char *text, size_t length, uint64_t *id)
 			s->id = *id;
 			s->length = (uint32_t)length;
 			memcpy(s->text, text, length + 1);
-			dict_add_string(&bus.spool, *id, text); /* before others find it */
-			err = table_insert(&strings, *id, s);   /* else it is lost: rarely */
+			dict_add_string(&bus.spool, *id, s->text); /* before others find it */
+			err = table_insert(&strings, *id, s);      /* else it is lost: rarely */
 		}
 	}
 	bus_unlock();
