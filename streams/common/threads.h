@@ -13,20 +13,32 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-
-struct fork_lock {
-	pthread_mutex_t *first;
-	size_t count, stride; /* bytes from one to the next */
-};
 
 /* Beside a lock's definition, in the file: `id` is a name for it there. The section has pointers,
  * as compilers may leave space between larger things. */
-#define FORK_LOCKS(id, lock, n, bytes)                                                             \
-	static const struct fork_lock fork_lock_of_##id = {&(lock), n, bytes};                     \
-	static const struct fork_lock *const fork_lock_in_section_##id                             \
-		__attribute__((used, section("rtl_fork_locks"))) = &fork_lock_of_##id
-#define FORK_LOCK(id, lock) FORK_LOCKS(id, lock, 1, 0)
+#define FORK_LOCK(id, lock)                                                                        \
+	static pthread_mutex_t *const fork_lock_of_##id                                            \
+		__attribute__((used, section("rtl_fork_locks"))) = &(lock)
+
+/* Defines a lock of a file. */
+#define STATIC_LOCK(name)                                                                          \
+	static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                   \
+	FORK_LOCK(name, name)
+
+static inline pthread_mutex_t *lock_take(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	return lock;
+}
+
+static inline void lock_release(pthread_mutex_t *const *lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+/* Takes a lock and holds it until the end of the block. */
+#define HOLD_LOCK(lock)                                                                            \
+	__attribute__((cleanup(lock_release))) pthread_mutex_t *const held = lock_take(lock)
 
 /* ---- a thread of an interceptor's own, until the end of the process */
 

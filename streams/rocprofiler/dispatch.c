@@ -19,12 +19,8 @@ static struct dispatch_callbacks set;
 
 struct dispatch_callbacks dispatch_callbacks(void)
 {
-	struct dispatch_callbacks callbacks;
-
-	pthread_mutex_lock(&lock);
-	callbacks = set;
-	pthread_mutex_unlock(&lock);
-	return callbacks;
+	HOLD_LOCK(&lock);
+	return set;
 }
 
 /* ---- packets ---- */
@@ -277,36 +273,26 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
 						    void *data)
 {
-	bool free_to_set;
-
-	pthread_mutex_lock(&lock);
-	free_to_set = !set.functions.dispatch;
-	if (free_to_set)
-		set = (struct dispatch_callbacks){callbacks, data, true, true};
-	pthread_mutex_unlock(&lock);
-	return free_to_set ? HSA_STATUS_SUCCESS
-			   : fail(HSA_STATUS_ERROR,
-				  "queue callbacks are set already; remove them first");
+	HOLD_LOCK(&lock);
+	if (set.functions.dispatch)
+		return fail(HSA_STATUS_ERROR, "queue callbacks are set already; remove them first");
+	set = (struct dispatch_callbacks){callbacks, data, true, true};
+	return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
 {
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	set = (struct dispatch_callbacks){0};
-	pthread_mutex_unlock(&lock);
 	return HSA_STATUS_SUCCESS;
 }
 
 /* False: none are set. */
 static bool set_started(bool started)
 {
-	bool there;
-
-	pthread_mutex_lock(&lock);
-	there = set.there;
-	set.started = there && started;
-	pthread_mutex_unlock(&lock);
-	return there;
+	HOLD_LOCK(&lock);
+	set.started = set.there && started;
+	return set.there;
 }
 
 EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)

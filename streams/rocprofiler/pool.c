@@ -115,7 +115,7 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 
 	if (!pool || !out)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_fetch: NULL");
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	while (pool->fetched - pool->done >= pool->count)
 		pthread_cond_wait(&pool->handled, &pool->lock);
 	entry = &pool->entries[pool->fetched % pool->count];
@@ -125,7 +125,6 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 		entry->state = ENTRY_OUT;
 		*out = entry->public;
 	}
-	pthread_mutex_unlock(&pool->lock);
 	return status;
 }
 
@@ -158,33 +157,29 @@ void pool_complete(struct pool_entry *entry)
 	struct pool *pool = entry->pool;
 	struct context *context = entry->public.context;
 
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	/* Without the runtime nothing can be read. */
 	entry->state = runtime_lasts(context->life) ? ENTRY_COMPLETE : ENTRY_RELEASED;
 	__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	if (!pool->closed)
 		handle_complete(pool);
-	pthread_mutex_unlock(&pool->lock);
 }
 
 hsa_status_t pool_give_back(struct pool_entry *entry)
 {
 	struct pool *pool = entry->pool;
 	struct context *context = entry->public.context;
-	const char *why = NULL;
 
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	if (entry->state != ENTRY_OUT)
-		why = "no entry that was fetched";
-	else if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
-		why = "the entry's dispatch is under way";
-	if (!why) {
-		entry->state = ENTRY_RELEASED;
-		handle_complete(pool);
-	}
-	pthread_mutex_unlock(&pool->lock);
-	return why ? fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_release: %s", why)
-		   : HSA_STATUS_SUCCESS;
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "pool_release: no entry that was fetched");
+	if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "pool_release: the entry's dispatch is under way");
+	entry->state = ENTRY_RELEASED;
+	handle_complete(pool);
+	return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
@@ -244,9 +239,8 @@ EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
 
 	if (!pool)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_flush: NULL");
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	wait_for_handlers(pool);
-	pthread_mutex_unlock(&pool->lock);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues: how they are intercepted, or, for samples, how their work comes to count. See context.h. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "../hsa/harvest/harvest.h"
@@ -109,13 +108,12 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 {
 	struct queue **at, *taken;
 
-	pthread_mutex_lock(&queues.lock);
+	HOLD_LOCK(&queues.lock);
 	for (at = &queues.first; *at && (*at)->queue != queue; at = &(*at)->next)
 		;
 	taken = *at;
 	if (taken)
 		*at = taken->next;
-	pthread_mutex_unlock(&queues.lock);
 	return taken;
 }
 
@@ -185,8 +183,8 @@ void dispatch_hook(struct root_table *table, bool intercept, bool samples)
 	void **registers = table_entry(table, ENTRY_hsa_amd_queue_intercept_register);
 
 	if (create && registers) {
-		memcpy(&intercept_create, create, sizeof(*create));
-		memcpy(&intercept_register, registers, sizeof(*registers));
+		*(void **)&intercept_create = *create;
+		*(void **)&intercept_register = *registers;
 	} else if (intercept) {
 		complain("this HSA runtime cannot intercept queues; nothing is counted");
 		return;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "../common/threads.h"
 #include "include/rocprofiler/rocprofiler.h"
 #include "interceptor.h"
 #include "library.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/threads.h"
 #include "../hsa/harvest/harvest.h"
 
 #define FINISH_MS      5000
@@ -49,7 +48,6 @@ static struct {
 	pid_t pid; /* of the process whose threads these are */
 	/* The service's own. */
 	struct work *works;
-	uint64_t wait_ns; /* for a turn to end */
 } service = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.more = PTHREAD_COND_INITIALIZER,
@@ -73,39 +71,47 @@ static bool is_over(hsa_signal_t signal)
 	return runtime.signal_load(signal) < 1;
 }
 
-static void give_turn(struct work *work)
+/* Gives the turn to who has waited longest, if nobody has it. */
+static void next_turn(struct gpu *gpu)
 {
+	struct work *work = gpu->first;
+
+	if (gpu->turn || !work)
+		return;
+	gpu->first = work->after;
+	work->after = NULL;
 	work->has_turn = true;
-	work->gpu->turn = work;
-	work->gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	gpu->turn = work;
+	gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	hsa->signal_store(work->context->grant, 0);
 }
 
-static void pass_turn(struct work *work)
+/* It has the turn, or waits for it, no more. */
+static void end_turn(struct work *work)
 {
 	struct gpu *gpu = work->gpu;
-	struct work **at = &gpu->first;
+	struct work **at = gpu->turn == work ? &gpu->turn : &gpu->first;
 
-	if (gpu->turn == work) {
-		gpu->turn = NULL;
-		if (gpu->first) {
-			struct work *next = gpu->first;
-			gpu->first = next->after;
-			give_turn(next);
-		}
-		return;
-	}
 	while (*at && *at != work)
 		at = &(*at)->after;
 	if (*at)
 		*at = work->after;
+	next_turn(gpu);
 }
 
-/* It may have been counted with others, or may never end: it is not waited for. */
+/* It may have been counted with others, or may never end: nobody waits for it. */
 static void abandon(struct work *work)
 {
 	__atomic_store_n(&work->context->abandoned, true, __ATOMIC_RELEASE);
 	work->counts_ended = true;
+}
+
+static void release(struct gpu *gpu)
+{
+	while (gpu->turn) {
+		abandon(gpu->turn);
+		end_turn(gpu->turn);
+	}
 }
 
 static void on_arrival(struct work *work)
@@ -113,19 +119,12 @@ static void on_arrival(struct work *work)
 	struct work **last = &work->gpu->first;
 
 	work->arrived = true;
-	if (service_released()) {
-		abandon(work);
-		give_turn(work);
-		work->gpu->turn = NULL; /* nobody waits for it */
-		return;
-	}
-	if (!work->gpu->turn) {
-		give_turn(work);
-		return;
-	}
 	while (*last)
 		last = &(*last)->after;
 	*last = work;
+	next_turn(work->gpu);
+	if (service_released())
+		release(work->gpu);
 }
 
 static void on_kernel(struct work *work)
@@ -231,7 +230,7 @@ static void give_up(struct work *work)
 		work->kernel.handle = 0; /* the GPU's, should it still write */
 	work->kernel_ended = true;
 	if (work->counts)
-		pass_turn(work);
+		end_turn(work);
 }
 
 /* Whether there was news. */
@@ -249,7 +248,7 @@ static bool look(struct work *work)
 	}
 	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
 		work->counts_ended = true;
-		pass_turn(work);
+		end_turn(work);
 		news = true;
 	}
 	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {
@@ -259,20 +258,6 @@ static bool look(struct work *work)
 	return news;
 }
 
-static void release(struct gpu *gpu)
-{
-	if (gpu->turn)
-		abandon(gpu->turn);
-	gpu->turn = NULL;
-	while (gpu->first) {
-		struct work *work = gpu->first;
-		gpu->first = work->after;
-		abandon(work);
-		give_turn(work);
-		gpu->turn = NULL;
-	}
-}
-
 /* A turn that does not end, for whatever reason: all go, on all GPUs, and nothing more is counted. */
 static void release_all(void)
 {
@@ -280,7 +265,7 @@ static void release_all(void)
 
 	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
 		 "others go on, and nothing more is counted",
-		 (unsigned long long)(service.wait_ns / 1000000000u));
+		 (unsigned long long)(service_wait_ns() / 1000000000u));
 	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)
 		release(gpu);
@@ -292,7 +277,7 @@ static void watch(void)
 	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 
 	for (uint32_t i = 0; !service_released() && (gpu = gpu_at(i)); i++) {
-		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
+		if (gpu->turn && now > gpu->turn_since_ns + service_wait_ns())
 			release_all();
 	}
 }
@@ -479,7 +464,6 @@ static bool start_service(void)
 {
 	if (service.started)
 		return true;
-	service.wait_ns = service_wait_ns();
 	service.started = !own_thread_start(call_handlers, NULL) && !own_thread_start(serve, NULL);
 	service.pid = getpid();
 	if (service.started && atexit(at_exit))
@@ -489,21 +473,17 @@ static bool start_service(void)
 
 bool service_take(struct work *work)
 {
-	bool done;
-
-	pthread_mutex_lock(&service.lock);
-	done = start_service();
-	if (done) {
-		__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
-		work->next = service.incoming;
-		service.incoming = work;
-		pthread_cond_signal(&service.more);
+	HOLD_LOCK(&service.lock);
+	if (!start_service()) {
+		complain("cannot start a thread; a dispatch is not counted");
+		return false;
 	}
-	pthread_mutex_unlock(&service.lock);
-	if (!done)
-		complain("no thread can be started; a dispatch is not counted");
-	return done;
+	__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
+	work->next = service.incoming;
+	service.incoming = work;
+	pthread_cond_signal(&service.more);
+	return true;
 }
 
 bool service_wait(void)

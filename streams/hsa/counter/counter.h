@@ -6,7 +6,7 @@
  *	metrics.h	which counters and metrics there are, what they need, what goes together
  *	library.h	the vendor's library: from events to packets, from memory to samples
  *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
- *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
+ *	turns.c		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
  *	sampler.c	a GPU that is counted in intervals
  *

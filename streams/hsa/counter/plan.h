@@ -128,6 +128,16 @@ struct counter_ledger {
 	uint64_t dispatches, counted, not_asked, given_up, refused;
 };
 
+/* Whose turn it is (turns.c), under the lock of the turns. */
+struct counter_turn {
+	struct counter_sample *running; /* NULL: nobody's */
+	struct turns_line *of;          /* the line that it came from */
+	uint64_t since_ns;              /* when it began */
+	uint64_t passed_by;             /* as of the GPU, then */
+	uint64_t arrivals;
+	bool disturbed; /* when it began, something ran without a turn */
+};
+
 struct counter_gpu {
 	struct counter_gpu *next;
 	hsa_agent_t agent;
@@ -149,6 +159,7 @@ struct counter_gpu {
 	/* Dispatches that have a turn, or wait for one; relaxed, a hint. */
 	uint64_t under_way;
 
+	struct counter_turn turn;
 	struct counter_ledger ledger;
 	uint64_t told_ns; /* who makes a pass: when it was published last */
 };

@@ -403,24 +403,20 @@ static void free_queue(struct source *source)
 	}
 	slots_fini(pool);
 	rtl_pending_release(source->pending);
-	free(queue->line.ring);
 	free(queue);
 }
 
 static const struct source_kind kind = {.stream = &counter_streams.values, .free = free_queue};
 
-static int prepare(struct counter_queue *queue, uint32_t packets)
+static bool prepare(struct counter_queue *queue, uint32_t packets)
 {
 	const uint32_t bytes = (uint32_t)sizeof(struct counter_sample) + queue->gpu->output_bytes;
 	uint32_t room = packets / 2;
-	int error;
 
 	room = room < SAMPLES_LEAST ? SAMPLES_LEAST : room > SAMPLES_MOST ? SAMPLES_MOST : room;
-	error = slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST, false);
-	if (error)
-		return error;
-	/* The pool may have rounded the number up. */
-	return turns_join(&queue->line, queue->gpu, queue->source.pool.capacity);
+	return !slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST,
+			   false) &&
+	       turns_join(&queue->line, queue->gpu);
 }
 
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
@@ -442,7 +438,7 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 	queue->id = *id;
 	queue->source.kind = &kind;
 	queue->source.pending = rtl_stream_pending(counter_streams.values, RTL_CAUSE_UNDER_WAY);
-	if (packets < PACKETS_LEAST || !gpu->pass_count || prepare(queue, packets)) {
+	if (packets < PACKETS_LEAST || !gpu->pass_count || !prepare(queue, packets)) {
 		queue->refused = true;
 		if (gpu->pass_count)
 			rtl_log(RTL_LEVEL_WARNING, "counters",

@@ -23,8 +23,8 @@ struct counter_sample {
 	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may
 	 * go on. */
 	uint64_t ready, grant;
-	uint64_t instance, correlation; /* of the dispatch */
-	struct counter_sample *next_taken;
+	uint64_t instance, correlation;    /* of the dispatch */
+	struct counter_sample *next_taken; /* the submitting thread's, then of its line */
 	bool spoilt; /* something else ran meanwhile, or its turn was not waited for */
 	bool seen;   /* its turn is over; release, acquire */
 	uint64_t output[] __attribute__((aligned(64)));
@@ -49,21 +49,16 @@ struct counter_sample {
  * sleeps otherwise.
  */
 
-/* What a queue waits with: samples in the order of their packets. */
+/* What a queue waits with: samples in the order of their packets. All but `gpu` is the lock's. */
 struct turns_line {
-	struct turns_line *next; /* the lock's */
+	struct turns_line *next;
 	struct counter_gpu *gpu;
-	struct counter_sample **ring;
-	uint32_t mask;
-	uint32_t head;    /* the thread's; release, acquire by the submitting thread */
-	uint32_t tail;    /* the submitting thread's; seq_cst with the thread's sleep */
-	uint64_t arrived; /* the thread's: in which place its first one has come; 0: not yet */
-	/* TURNS_PASSED and behind how many samples dispatches went by without a turn; 0: none that may run
-	 * still. Release by the submitting thread, acquire; the thread clears it. */
-	uint64_t passed;
+	struct counter_sample *first, **last;
+	uint64_t added, taken;  /* how many samples */
+	uint64_t arrived;       /* in which place its first one has come; 0: not yet */
+	bool passed;            /* dispatches went by without a turn, and may still run */
+	uint64_t passed_behind; /* how many samples were added before them */
 };
-
-#define TURNS_PASSED (UINT64_C(1) << 32)
 
 /* Between two looks, of the counters' threads: a part of a time, within bounds. */
 #define POLL_NS     20000u
@@ -75,8 +70,8 @@ static inline uint64_t turns_poll_ns(uint64_t since_ns, uint32_t part)
 	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
 }
 
-/* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
-int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
+/* Starts the thread. False: there is none. */
+bool turns_join(struct turns_line *line, struct counter_gpu *gpu);
 
 /* Its queue is about to go: nothing of it gets a turn any more. What has one keeps it, as it may run until the
  * queue is gone. */
@@ -85,7 +80,7 @@ void turns_leave(struct turns_line *line);
 /* Its queue is gone: nothing of it is looked at any more. */
 void turns_gone(struct turns_line *line);
 
-/* A sample whose packets have been submitted; there is room. */
+/* A sample whose packets are about to be submitted. */
 void turns_add(struct turns_line *line, struct counter_sample *sample);
 
 /* A dispatch goes by without a turn, behind what was added: until it has ended nobody else is counted right. */

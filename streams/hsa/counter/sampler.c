@@ -261,12 +261,8 @@ static uint64_t look_at(struct sampled *sampled, bool ends)
 
 static struct sampled *first_sampled(void)
 {
-	struct sampled *first;
-
-	pthread_mutex_lock(&sampler.lock);
-	first = sampler.first;
-	pthread_mutex_unlock(&sampler.lock);
-	return first;
+	HOLD_LOCK(&sampler.lock);
+	return sampler.first;
 }
 
 /* Whether all is read that will be. */

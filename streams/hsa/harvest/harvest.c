@@ -479,7 +479,7 @@ static void stop(uint32_t timeout_ms)
 	struct harvester *harvester;
 	uint64_t least_ms, most_ms;
 
-	pthread_mutex_lock(&harvest.lock);
+	HOLD_LOCK(&harvest.lock);
 	harvester = no_more();
 	if (harvester) {
 		__atomic_store_n(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
@@ -492,7 +492,6 @@ static void stop(uint32_t timeout_ms)
 								: interceptor.config.wait_ms;
 		wait_until_ended(harvester, now + least_ms * 1000000, now + most_ms * 1000000);
 	}
-	pthread_mutex_unlock(&harvest.lock);
 }
 
 /* In the child of a fork. The thread is not here; what it had is left to the parent. */

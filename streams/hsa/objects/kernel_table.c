@@ -23,8 +23,7 @@ struct table {
 	struct entry entries[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
 static struct table *current;
@@ -198,11 +197,10 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	if (found)
 		return found;
 	made = uid(name);
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	found = kernel_get(made, name, &first);
 	if (found && first)
 		__atomic_store_n((bool *)(uintptr_t)&found->by_name, true, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&lock);
 	return found;
 }
 
@@ -211,46 +209,41 @@ int kernel_table_init(void)
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "kernel", .name = KERNEL_UNKNOWN};
 	uint64_t uid = 0, name = 0;
+	struct table *table;
+	const struct kernel *kernel;
 	bool first;
-	int error = 0;
 
 	(void)rtl_tracepoint_register(&desc, &uid);
 	(void)rtl_string_intern(desc.name, &name);
-	pthread_mutex_lock(&lock);
-	if (!__atomic_load_n(&current, __ATOMIC_RELAXED)) {
-		const struct kernel *kernel = kernel_get(uid, name, &first);
-		struct table *table = table_create(1024);
-
-		if (kernel && table) {
-			__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
-			__atomic_store_n(&current, table, __ATOMIC_RELEASE);
-		} else {
-			free(table);
-			error = RTL_ENOMEM;
-		}
+	HOLD_LOCK(&lock);
+	if (__atomic_load_n(&current, __ATOMIC_RELAXED))
+		return 0;
+	kernel = kernel_get(uid, name, &first);
+	table = table_create(1024);
+	if (!kernel || !table) {
+		free(table);
+		return RTL_ENOMEM;
 	}
-	pthread_mutex_unlock(&lock);
-	return error;
+	__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
+	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
+	return 0;
 }
 
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
 {
 	const struct kernel *kernel;
-	int error;
+	struct table *table;
 
 	*first = true;
 	if (!object)
 		return RTL_EINVAL;
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	kernel = kernel_get(uid, name, first);
-	error = kernel ? make_room() : RTL_ENOMEM;
-	if (!error) {
-		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
-		struct entry *entry = place(table, object);
-		fill(table, entry, object, executable, kernel);
-	}
-	pthread_mutex_unlock(&lock);
-	return error;
+	if (!kernel || make_room())
+		return RTL_ENOMEM;
+	table = __atomic_load_n(&current, __ATOMIC_RELAXED);
+	fill(table, place(table, object), object, executable, kernel);
+	return 0;
 }
 
 void kernel_table_leave_out(const struct kernel *kernel)
@@ -261,7 +254,7 @@ void kernel_table_leave_out(const struct kernel *kernel)
 
 void kernel_table_remove(uint64_t executable)
 {
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 
 	for (uint64_t i = 0; table && i < table->size; i++) {
@@ -273,5 +266,4 @@ void kernel_table_remove(uint64_t executable)
 			__atomic_store_n(&entry->kernel, NULL, __ATOMIC_RELAXED);
 		}
 	}
-	pthread_mutex_unlock(&lock);
 }

@@ -44,8 +44,7 @@ struct loaded {
 	struct loaded *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* The lock's: by executable, the first of what was loaded into it. Several threads may load into one; after that
  * it is frozen and destroyed by one at a time, as HSA demands. In a child of a fork nobody asks. */
 static struct map executables;
@@ -158,24 +157,18 @@ static void read_content(struct loaded *loaded)
 
 static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handle)
 {
-	bool known = false;
-
-	pthread_mutex_lock(&lock);
-	for (const struct loaded *l = first_of(executable); l && !known; l = l->next)
-		known = l->handle.handle == handle.handle;
-	pthread_mutex_unlock(&lock);
-	return known;
+	HOLD_LOCK(&lock);
+	for (const struct loaded *l = first_of(executable); l; l = l->next)
+		if (l->handle.handle == handle.handle)
+			return true;
+	return false;
 }
 
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
-	bool added;
-
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	loaded->next = first_of(executable);
-	added = map_set(&executables, executable.handle, (uintptr_t)loaded);
-	pthread_mutex_unlock(&lock);
-	return added;
+	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
 
 /*
@@ -205,12 +198,8 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 /* The first of what was loaded into it; it stays until the executable is destroyed. */
 static struct loaded *loaded_into(hsa_executable_t executable)
 {
-	struct loaded *first;
-
-	pthread_mutex_lock(&lock);
-	first = first_of(executable);
-	pthread_mutex_unlock(&lock);
-	return first;
+	HOLD_LOCK(&lock);
+	return first_of(executable);
 }
 
 /* ---- what is known of it */

@@ -29,8 +29,7 @@ struct memory_pool {
 
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static int pool_count; /* release after the pools are complete, acquire */
-static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(pools_lock, pools_lock);
+STATIC_LOCK(pools_lock);
 static bool pools_ready; /* the pools_lock's */
 
 /* What all pools of an agent have in common. */
@@ -138,14 +137,13 @@ static void find_pools(void)
 	int count = 0;
 
 	agents_init();
-	pthread_mutex_lock(&pools_lock);
+	HOLD_LOCK(&pools_lock);
 	if (!pools_ready) {
 		(void)interceptor.hsa.iterate_agents(add_agent, &count);
 		/* Pairs with the acquire in memory_pools_find. */
 		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
 		pools_ready = true;
 	}
-	pthread_mutex_unlock(&pools_lock);
 }
 
 /* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
@@ -379,16 +377,14 @@ static void release(struct memory_operation *op, uint64_t address)
 /* It has not been released after all. */
 static void take_back(struct memory_operation *op)
 {
-	struct memory_entry *entry;
+	HOLD_LOCK(&memory.lock);
+	struct memory_entry *entry = find(op->entry.key);
 
-	pthread_mutex_lock(&memory.lock);
-	entry = find(op->entry.key);
 	if (entry)
 		entry->holders++;
 	else if (put(&op->entry))
 		*total(op->entry.place) += op->entry.bytes;
 	op->mem.in_use_bytes = *total(op->entry.place);
-	pthread_mutex_unlock(&memory.lock);
 }
 
 static void released(struct memory_operation *op, uint32_t status)
@@ -402,13 +398,11 @@ static void released(struct memory_operation *op, uint32_t status)
 /* It takes one more release to release it. */
 static void retained(uint32_t kind, uint64_t address)
 {
-	struct memory_entry *entry;
+	HOLD_LOCK(&memory.lock);
+	struct memory_entry *entry = find(key_of(kind, address));
 
-	pthread_mutex_lock(&memory.lock);
-	entry = find(key_of(kind, address));
 	if (entry)
 		entry->holders++;
-	pthread_mutex_unlock(&memory.lock);
 }
 
 /* ---- calls */

@@ -322,19 +322,17 @@ static struct waiting *make(void)
 /* False: too much waits, or it is over. */
 static bool put(const struct reported *work)
 {
-	struct waiting *waiting;
+	HOLD_LOCK(&queue.lock);
+	struct waiting *waiting = queue.stops ? NULL : make();
 
-	pthread_mutex_lock(&queue.lock);
-	waiting = queue.stops ? NULL : make();
-	if (waiting) {
-		*waiting = (struct waiting){.work = *work};
-		*queue.last = waiting;
-		queue.last = &waiting->next;
-		__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
-				 __ATOMIC_RELAXED);
-	}
-	pthread_mutex_unlock(&queue.lock);
-	return waiting;
+	if (!waiting)
+		return false;
+	*waiting = (struct waiting){.work = *work};
+	*queue.last = waiting;
+	queue.last = &waiting->next;
+	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
+			 __ATOMIC_RELAXED);
+	return true;
 }
 
 static bool has_room(const struct reported *work)
