@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the interceptors, and forks: another thread may have one when a thread forks, and would
- * have it for ever in the child, where it does not exist. So there each of them is made anew. What
- * they guard is in order at every moment, for whoever comes next: an entry is complete before it is
- * linked, with release, and what is made once is made again if it is not finished.
- *
- * Nothing is taken before a fork: a fork never waits for one of them.
+ * Locks of the interceptors, and forks: a lock that another thread holds at a fork would stay locked in the child. So
+ * each is made anew there. What they guard is in order at every moment: an entry is complete before it is linked, with
+ * release, and what is made once is made again if it is not finished. A fork never waits for one of them.
  *
  * Threads: the child's only one. Locks that are members of something on the heap do not go here.
  */
@@ -13,6 +10,8 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
+#include <time.h>
 
 /* Beside a lock's definition, in the file: `id` is a name for it there. The section has pointers,
  * as compilers may leave space between larger things. */
@@ -39,6 +38,18 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 /* Takes a lock and holds it until the end of the block. */
 #define HOLD_LOCK(lock)                                                                            \
 	__attribute__((cleanup(lock_release))) pthread_mutex_t *const held = lock_take(lock)
+
+/* For waits with a timeout. */
+static inline struct timespec time_from_now(uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000);
+	until.tv_nsec = (long)(ns % 1000000000);
+	return until;
+}
 
 /* ---- a thread of an interceptor's own, until the end of the process */
 

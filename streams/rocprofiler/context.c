@@ -364,8 +364,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
-	/* A kernel on another queue may come next and is to be counted. Not for ever: what is before the start may
-	 * wait for the caller. */
+	/* A kernel of another queue may come next. Not for ever: the packet may be behind work that waits for us. */
 	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
 				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
 	return HSA_STATUS_SUCCESS;
@@ -583,8 +582,7 @@ EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 	return status;
 }
 
-/* The functions of groups: success, as the original, whatever happened inside; that is an error of the
- * next rocprofiler_error_string. */
+/* As in the original they return success, whatever happened; rocprofiler_error_string has the error. */
 #define GROUP_FUNCTION(name)                                                                       \
 	EXPORT hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                   \
 	{                                                                                          \

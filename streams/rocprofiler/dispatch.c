@@ -185,18 +185,16 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	return 0;
 }
 
-/* Some runtimes do not bear that the GPU's ring overflows twice in a call. Waits until there is room, if
- * that is known: by the counted work under way. */
+/* Some runtimes fail where the GPU's ring overflows twice in a call. Waits for room, which counted work shows. */
 static void wait_for_room(const struct queue *queue, uint64_t packets)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
-	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ROOM_MS * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
 	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 }
 
 struct batch {

@@ -93,8 +93,8 @@ static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
 	return status;
 }
 
-/* Of the entry that is fetched next: made when it is first needed, as a tool opens pools before it may ask for
- * memory. The GPU may still write to what was given up. */
+/* Of the next entry: made when first needed, as tools open pools before there is memory, and anew where it was given
+ * up, as the GPU may still write there. */
 static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
 {
 	struct context *context = entry->public.context;
@@ -128,8 +128,7 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 	return status;
 }
 
-/* Calls the handler for what is complete, from the earliest that was fetched; the lock is held, and
- * released around each call. */
+/* Calls the handler for complete entries, in order; the lock is held, and released around each call. */
 static void handle_complete(struct pool *pool)
 {
 	if (pool->handling)
@@ -219,16 +218,12 @@ static bool under_way(const struct pool *pool, bool or_given_up)
 	return false;
 }
 
-/* Until what was submitted has been handled; the lock is held. Entries that were fetched and never submitted do
- * not come back: they are not waited for. */
+/* Until what was submitted has been handled, not what was only fetched; the lock is held. */
 static void wait_for_handlers(struct pool *pool)
 {
 	while (pool->handling || under_way(pool, false)) {
-		/* What is given up tells nobody. */
-		struct timespec soon;
-		clock_gettime(CLOCK_REALTIME, &soon);
-		soon.tv_nsec = (soon.tv_nsec + 10000000) % 1000000000;
-		soon.tv_sec += soon.tv_nsec < 10000000;
+		/* Nobody signals what is given up. */
+		const struct timespec soon = time_from_now(10000000);
 		(void)pthread_cond_timedwait(&pool->handled, &pool->lock, &soon);
 	}
 }

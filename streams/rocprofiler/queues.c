@@ -120,12 +120,11 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 /* The program has seen its kernels end; the counters' ends are right behind them. */
 static void wait_for_work(const struct queue *queue)
 {
-	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + DESTROY_MS * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 }
 
 static hsa_status_t on_destroy(hsa_queue_t *queue)
@@ -149,8 +148,7 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 	return status;
 }
 
-/* Tools read counts in their handlers, and for that the vendor's library asks the runtime, which answers nothing
- * from here on. */
+/* Handlers read counts, for which the vendor's library asks the runtime: it answers nothing from here on. */
 static hsa_status_t on_shut_down(void)
 {
 	(void)service_wait();

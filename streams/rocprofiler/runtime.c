@@ -62,7 +62,7 @@ EXPORT hsa_status_t rocprofiler_error_string(const char **text)
 /* Some of the interceptor's are none of ours, and the library does not show them. */
 static bool find_functions(void *handle)
 {
-#define FIND(function, type, member) *(void **)&hsa->member = dlsym(handle, #function);
+#define FIND(member, function, ...) *(void **)&hsa->member = dlsym(handle, #function);
 	HSA_FUNCTIONS(FIND, FIND)
 	*(void **)&runtime.signal_load = dlsym(handle, "hsa_signal_load_scacquire");
 	*(void **)&runtime.signal_wait = dlsym(handle, "hsa_signal_wait_scacquire");

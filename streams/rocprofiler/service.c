@@ -17,8 +17,8 @@
 #define DEFAULT_WAIT_S 10
 #define HELP_NS        500000000u
 
-/* How often a dispatch was taken: relaxed. How many of them were handed to the thread of handlers, and are over,
- * and how often the service has looked at all: release when it grows, acquire by who waits for that. */
+/* Dispatches taken: relaxed. Those handed to the thread of handlers, those that are over, and passes over all:
+ * release when it grows, acquire by who waits for that. */
 static uint64_t taken, handed, over, looks;
 
 /* The thread of handlers. */
@@ -161,7 +161,7 @@ static void note_end(const struct work *work)
 		__atomic_store_n(&queue->ended, work->position, __ATOMIC_RELEASE);
 }
 
-/* By the thread of handlers: one may wait for a lock of the tool's, and its owner for a turn. */
+/* On the thread of handlers: a handler may wait for a lock whose owner waits for a turn. */
 static void deliver(struct work *work)
 {
 	struct context *context = work->context;
@@ -180,8 +180,7 @@ static void deliver(struct work *work)
 	__atomic_fetch_add(&over, 1, __ATOMIC_RELEASE);
 }
 
-/* All of it has ended: the handlers' turn. What the program learns of the end by comes behind that: see
- * harvest_help. */
+/* All of it has ended. The handlers come first, then the program's signal: see harvest_help. */
 static void hand_over(struct work *work)
 {
 	const struct work ended = *work; /* which the handlers' thread frees */
@@ -258,7 +257,7 @@ static bool look(struct work *work)
 	return news;
 }
 
-/* A turn that does not end, for whatever reason: all go, on all GPUs, and nothing more is counted. */
+/* A turn does not end: all dispatches go on, on all GPUs, and nothing more is counted. */
 static void release_all(void)
 {
 	struct gpu *gpu;
@@ -339,7 +338,6 @@ static void drop_all(void)
 
 static void *serve(void *unused)
 {
-	const struct timespec pause = {0, SLEEP_NS};
 	uint64_t news_ns = runtime_now_ns(CLOCK_MONOTONIC);
 
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
@@ -357,7 +355,7 @@ static void *serve(void *unused)
 		if (runtime_now_ns(CLOCK_MONOTONIC) - news_ns < SPIN_NS)
 			sched_yield();
 		else
-			nanosleep(&pause, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 	}
 	return unused;
 }
@@ -411,9 +409,8 @@ static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
 	return now <= *until_ns;
 }
 
-/* The program has learnt that something has ended (harvest/harvest.h): the tool is told of it before the program
- * goes on. A handler may want a lock of the waiting thread's: it is waited for half a second, and not again before
- * it has got on. */
+/* The program has seen work end (harvest/harvest.h): the tool is told before the program goes on. A handler may want
+ * a lock of this thread: it gets half a second, and no more until it has got on. */
 bool harvest_help(void)
 {
 	static uint64_t stuck = UINT64_MAX; /* relaxed: who misses it waits once more */
@@ -439,7 +436,6 @@ bool harvest_help(void)
 static bool wait_for_all(int idle_ms, int most_ms)
 {
 	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-	const struct timespec pause = {0, 1000000};
 	uint64_t before = 0, now;
 
 	for (int idle = 0, i = 0; idle < idle_ms && i < most_ms && !are_over(count); idle++, i++) {
@@ -447,13 +443,13 @@ static bool wait_for_all(int idle_ms, int most_ms)
 		if (now != before)
 			idle = 0;
 		before = now;
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	return are_over(count);
 }
 
-/* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told
- * of what the GPU has counted. Kernels that run on are not waited for. */
+/* A program may exit right after its last kernel, and HIP never ends the runtime: tells the tool of what was counted.
+ * Does not wait for kernels that still run. */
 static void at_exit(void)
 {
 	if (getpid() == service.pid)

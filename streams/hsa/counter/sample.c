@@ -27,8 +27,7 @@ struct counter_queue {
 	struct counter_gpu *gpu;
 	struct work_queue id;
 	struct turns_line line;
-	struct counter_sample *first_taken, *last_taken; /* the submitting thread's */
-	const struct source *packets;                    /* its dispatches, as they are recorded */
+	const struct source *packets; /* its dispatches, as they are recorded */
 	uint32_t passed_at; /* passes of the harvester when something went by; as line.passed */
 	bool gave_up;       /* the submitting thread's: it has waited for a sample in vain */
 	bool refused;       /* its ring is too small */
@@ -187,15 +186,8 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	sample->queue = queue;
 	sample->pass = pass;
 	sample->kernel = kernel;
-	sample->instance = sample->correlation = 0;
 	sample->spoilt = false;
 	__atomic_store_n(&sample->seen, false, __ATOMIC_RELAXED);
-	sample->next_taken = NULL;
-	if (queue->last_taken)
-		queue->last_taken->next_taken = sample;
-	else
-		queue->first_taken = sample;
-	queue->last_taken = sample;
 	return sample;
 }
 
@@ -238,24 +230,16 @@ unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 	return 2;
 }
 
-void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation)
+void counter_submit(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation)
 {
-	sample->instance = publish_instance(&sample->queue->id, packet_id);
+	struct counter_queue *queue = sample->queue;
+
+	sample->instance = publish_instance(&queue->id, packet_id);
 	sample->correlation = correlation;
-}
-
-void counter_submit(struct counter_queue *queue)
-{
-	struct counter_sample *next;
-
-	for (struct counter_sample *sample = queue->first_taken; sample; sample = next) {
-		next = sample->next_taken;
-		if (sample->pass)
-			rtl_pending_begin(queue->source.pending, 1);
-		turns_add(&queue->line, sample);
-		slot_submit(&queue->source.pool, &sample->slot);
-	}
-	queue->first_taken = queue->last_taken = NULL;
+	if (sample->pass)
+		rtl_pending_begin(queue->source.pending, 1);
+	turns_add(&queue->line, sample);
+	slot_submit(&queue->source.pool, &sample->slot);
 }
 
 /* ---- the thread that gives turns ---- */

@@ -29,7 +29,7 @@ static struct counter_sample *take_first(struct turns_line *line)
 	struct counter_sample *sample = line->first;
 
 	if (sample) {
-		line->first = sample->next_taken;
+		line->first = sample->next;
 		line->taken++;
 	}
 	line->arrived = 0;
@@ -239,8 +239,8 @@ void turns_add(struct turns_line *line, struct counter_sample *sample)
 	if (!line->first)
 		line->last = &line->first;
 	*line->last = sample;
-	line->last = &sample->next_taken;
-	sample->next_taken = NULL;
+	line->last = &sample->next;
+	sample->next = NULL;
 	line->added++;
 	pthread_cond_signal(&turns.more);
 }

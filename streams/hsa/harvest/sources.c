@@ -81,8 +81,7 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
 struct allowed {
 	uint32_t most; /* without those that are sure */
-	uint32_t
-		sure; /* for so many of this kind there is room: nobody else publishes on this thread */
+	uint32_t sure; /* of this kind, for which there is room: nobody else publishes here */
 	const struct slot_kind *kind;
 	bool may_wait;
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */

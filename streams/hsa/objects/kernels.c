@@ -21,16 +21,13 @@
 
 /* ---- code objects ----
  *
- * The code objects that executables have loaded: which they are (a hash of their content), where
- * they lie, and what they say of their kernels. The runtime's loader extension
- * (hsa_ven_amd_loader.h, 1.01) tells of them.
+ * The code objects that executables have loaded: their hash, where they lie, and what they say of their kernels, by the
+ * runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
  *
- * The bytes of a code object are the application's until it destroys the reader that it has loaded
- * it with. So they are read when it was loaded, in the call that did so; where it lies is
- * known when the executable is frozen.
+ * A code object's bytes are the application's until it destroys their reader: they are read in the call that loads it.
+ * Where it lies is known when the executable is frozen.
  *
- * Threads: the application's, on loading and unloading code. One lock, for the list; what is given
- * out stays until the executable is destroyed.
+ * Threads: the application's. One lock, for the list; what is given out stays until the executable is destroyed.
  */
 
 #define URI_MAX 4096
@@ -171,11 +168,8 @@ static bool add(hsa_executable_t executable, struct loaded *loaded)
 	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
 
-/*
- * A code object was loaded into the executable. Only what was loaded for an agent, and with
- * success, may come here: of others (and the runtime lists them too) it is the end of the process
- * to ask where they lie.
- */
+/* A code object was loaded into the executable, for an agent and with success. For others, which the runtime lists too,
+ * asking where they lie ends the process. */
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_loaded_code_object_t handle)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "memory.h"
 
-#include <hash.h>
+#include <map.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
@@ -13,8 +13,7 @@
 #include "events/events.h"
 #include "interceptor.h"
 
-/* ---- the memory pools and regions of all agents, whose they are, and what kind of memory is in them. The first call
- * does the work, what it leaves does not change. One lock. */
+/* ---- the memory pools and regions of all agents: found by the first call, constant afterwards. One lock. */
 
 #define MEMORY_POOLS_MAX 512
 
@@ -164,8 +163,7 @@ static int memory_pools_find(uint64_t handle)
 
 /* ---- the stream, and what is in use */
 
-/* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
- * by kind where there is none. */
+/* Places of memory: pools by number, then kinds without a pool. Totals are by agent, or by kind. */
 #define PLACE_KINDS MEMORY_POOLS_MAX
 #define PLACES      (PLACE_KINDS + 8)
 
@@ -187,22 +185,14 @@ static bool is_used(const void *entry)
 	return ((const struct memory_entry *)entry)->key;
 }
 
-static uint64_t hash_of(const void *entry)
-{
-	return hash_number(((const struct memory_entry *)entry)->key);
-}
-
-static bool is_same(const void *entry, const void *key)
-{
-	return ((const struct memory_entry *)entry)->key == *(const uint64_t *)key;
-}
-
+/* As in maps, the key comes first. */
+_Static_assert(offsetof(struct memory_entry, key) == offsetof(struct map_entry, key), "map_hash");
 static const struct hash_kind kind_of_table = {
 	.bytes = sizeof(struct memory_entry),
 	.initial = 256,
 	.is_used = is_used,
-	.hash = hash_of,
-	.is_same = is_same,
+	.hash = map_hash,
+	.is_same = map_is_same,
 };
 
 /* Valid until the table changes; NULL: there is none. */
