@@ -37,7 +37,7 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 
 /* Takes a lock and holds it until the end of the block. */
 #define HOLD_LOCK(lock)                                                                            \
-	__attribute__((cleanup(lock_release))) pthread_mutex_t *const held = lock_take(lock)
+	__attribute__((cleanup(lock_release), unused)) pthread_mutex_t *const held = lock_take(lock)
 
 /* For waits with a timeout. */
 static inline struct timespec time_from_now(uint64_t ns)
