@@ -27,8 +27,7 @@ struct table {
 	struct entry entries[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
 static struct table *current;
@@ -109,19 +108,15 @@ static struct entry *place(struct table *table, uint64_t object)
 
 bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol)
 {
-	bool waits;
-
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	const struct entry *entry = place(__atomic_load_n(&current, __ATOMIC_RELAXED), object);
 	const uintptr_t kernel = (uintptr_t)__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED);
 
-	waits = kernel & NOT_RUN && __atomic_load_n(&entry->object, __ATOMIC_RELAXED) == object;
-	if (waits) {
-		*executable = entry->executable;
-		*symbol = kernel & ~(uintptr_t)NOT_RUN;
-	}
-	pthread_mutex_unlock(&lock);
-	return waits;
+	if (!(kernel & NOT_RUN) || __atomic_load_n(&entry->object, __ATOMIC_RELAXED) != object)
+		return false;
+	*executable = entry->executable;
+	*symbol = kernel & ~(uintptr_t)NOT_RUN;
+	return true;
 }
 
 static struct table *table_create(uint64_t size)
@@ -231,11 +226,10 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	if (found)
 		return found;
 	made = uid(name);
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	found = kernel_get(made, name, &first);
 	if (found && first)
 		__atomic_store_n((bool *)(uintptr_t)&found->by_name, true, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&lock);
 	return found;
 }
 
@@ -244,64 +238,54 @@ int kernel_table_init(void (*runs_first)(uint64_t object))
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "kernel", .name = KERNEL_UNKNOWN};
 	uint64_t uid = 0, name = 0;
+	struct table *table;
+	const struct kernel *kernel;
 	bool first;
-	int error = 0;
 
 	(void)rtl_tracepoint_register(&desc, &uid);
 	(void)rtl_string_intern(desc.name, &name);
-	pthread_mutex_lock(&lock);
-	if (!__atomic_load_n(&current, __ATOMIC_RELAXED)) {
-		const struct kernel *kernel = kernel_get(uid, name, &first);
-		struct table *table = table_create(1024);
-
-		if (kernel && table) {
-			__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
-			runs = runs_first;
-			__atomic_store_n(&current, table, __ATOMIC_RELEASE);
-		} else {
-			free(table);
-			error = RTL_ENOMEM;
-		}
+	HOLD_LOCK(&lock);
+	if (__atomic_load_n(&current, __ATOMIC_RELAXED))
+		return 0;
+	kernel = kernel_get(uid, name, &first);
+	table = table_create(1024);
+	if (!kernel || !table) {
+		free(table);
+		return RTL_ENOMEM;
 	}
-	pthread_mutex_unlock(&lock);
-	return error;
+	__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
+	runs = runs_first;
+	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
+	return 0;
 }
 
 /* Under the lock. */
 static int put(uint64_t object, uint64_t executable, const struct kernel *kernel)
 {
-	const int error = kernel ? make_room() : RTL_ENOMEM;
+	struct table *table;
 
-	if (!error) {
-		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
-
-		fill(table, place(table, object), object, executable, kernel);
-	}
-	return error;
+	if (!kernel || make_room())
+		return RTL_ENOMEM;
+	table = __atomic_load_n(&current, __ATOMIC_RELAXED);
+	fill(table, place(table, object), object, executable, kernel);
+	return 0;
 }
 
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
 {
-	int error;
 
 	*first = true;
 	if (!object)
 		return RTL_EINVAL;
-	pthread_mutex_lock(&lock);
-	error = put(object, executable, kernel_get(uid, name, first));
-	pthread_mutex_unlock(&lock);
-	return error;
+	HOLD_LOCK(&lock);
+	return put(object, executable, kernel_get(uid, name, first));
 }
 
 int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol)
 {
-	int error;
-
-	pthread_mutex_lock(&lock);
-	error = put(object, executable,
-		    symbol ? (const struct kernel *)(uintptr_t)(symbol | NOT_RUN) : unknown);
-	pthread_mutex_unlock(&lock);
-	return error;
+	HOLD_LOCK(&lock);
+	return put(object, executable,
+		   symbol ? (const struct kernel *)(uintptr_t)(symbol | NOT_RUN) : unknown);
 }
 
 void kernel_table_leave_out(const struct kernel *kernel)
@@ -312,7 +296,7 @@ void kernel_table_leave_out(const struct kernel *kernel)
 
 void kernel_table_remove(uint64_t executable)
 {
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 
 	for (uint64_t i = 0; table && i < table->size; i++) {
@@ -324,5 +308,4 @@ void kernel_table_remove(uint64_t executable)
 			__atomic_store_n(&entry->kernel, NULL, __ATOMIC_RELAXED);
 		}
 	}
-	pthread_mutex_unlock(&lock);
 }

@@ -2,14 +2,11 @@
 /*
  * Which kernel lies at which address: a hash table that is read without a lock on the hot path.
  *
- * Kernel objects are addresses, and addresses are used again: an entry is emptied when its
- * executable is destroyed and filled anew when another is loaded there. What entries point to
- * (struct kernel) is never freed; there is one for each distinct kernel, however often it is
- * loaded, as there is in librtl.
+ * Kernel objects are addresses, which are used again: an entry is emptied when its executable is destroyed, and filled
+ * anew when another is loaded there. struct kernel is never freed: there is one for each distinct kernel, as in librtl.
  *
- * Threads: kernel_table_find from any; the others take a lock of the table. HSA makes sure that
- * no kernel is dispatched before hsa_executable_freeze has returned, or after its executable
- * is destroyed; so a reader of an address sees no change of its own entry.
+ * Threads: kernel_table_find from any; the others take a lock. HSA makes sure that no kernel is dispatched before
+ * hsa_executable_freeze has returned or after its executable is destroyed: a reader sees no change of its entry.
  */
 #pragma once
 

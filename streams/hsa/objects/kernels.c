@@ -21,16 +21,13 @@
 
 /* ---- code objects ----
  *
- * The code objects that executables have loaded: which they are (a hash of their content), where
- * they lie, and what they say of their kernels. The runtime's loader extension
- * (hsa_ven_amd_loader.h, 1.01) tells of them.
+ * The code objects that executables have loaded: their hash, where they lie, and what they say of their kernels, by the
+ * runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
  *
- * The bytes of a code object are the application's until it destroys the reader that it has loaded
- * it with. So they are read when it was loaded, in the call that did so; where it lies is
- * known when the executable is frozen.
+ * A code object's bytes are the application's until it destroys their reader: they are read in the call that loads it.
+ * Where it lies is known when the executable is frozen.
  *
- * Threads: the application's, on loading and unloading code. One lock, for the list; what is given
- * out stays until the executable is destroyed.
+ * Threads: the application's. One lock, for the list; what is given out stays until the executable is destroyed.
  */
 
 #define URI_MAX 4096
@@ -44,8 +41,7 @@ struct loaded {
 	struct loaded *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* The lock's: by executable, the first of what was loaded into it. Several threads may load into one; after that
  * it is frozen and destroyed by one at a time, as HSA demands. In a child of a fork nobody asks. */
 static struct map executables;
@@ -158,31 +154,22 @@ static void read_content(struct loaded *loaded)
 
 static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handle)
 {
-	bool known = false;
-
-	pthread_mutex_lock(&lock);
-	for (const struct loaded *l = first_of(executable); l && !known; l = l->next)
-		known = l->handle.handle == handle.handle;
-	pthread_mutex_unlock(&lock);
-	return known;
+	HOLD_LOCK(&lock);
+	for (const struct loaded *l = first_of(executable); l; l = l->next)
+		if (l->handle.handle == handle.handle)
+			return true;
+	return false;
 }
 
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
-	bool added;
-
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	loaded->next = first_of(executable);
-	added = map_set(&executables, executable.handle, (uintptr_t)loaded);
-	pthread_mutex_unlock(&lock);
-	return added;
+	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
 
-/*
- * A code object was loaded into the executable. Only what was loaded for an agent, and with
- * success, may come here: of others (and the runtime lists them too) it is the end of the process
- * to ask where they lie.
- */
+/* A code object was loaded into the executable, for an agent and with success. For others, which the runtime lists too,
+ * asking where they lie ends the process. */
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_loaded_code_object_t handle)
 {
@@ -205,12 +192,8 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 /* The first of what was loaded into it; it stays until the executable is destroyed. */
 static struct loaded *loaded_into(hsa_executable_t executable)
 {
-	struct loaded *first;
-
-	pthread_mutex_lock(&lock);
-	first = first_of(executable);
-	pthread_mutex_unlock(&lock);
-	return first;
+	HOLD_LOCK(&lock);
+	return first_of(executable);
 }
 
 /* ---- what is known of it */
@@ -366,8 +349,7 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 	return uid;
 }
 
-static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(first_lock, first_lock);
+STATIC_LOCK(first_lock);
 
 void kernels_run_first(uint64_t object)
 {
