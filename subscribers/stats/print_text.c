@@ -11,8 +11,8 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* BYTES and RATE only where bytes are moved, GAP of nodes of graphs. */
-enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, BYTES, RATE, CELLS };
+/* BYTES and RATE only where bytes are moved, GAP and PATH of nodes of graphs. */
+enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
@@ -181,8 +181,9 @@ static void print_heading(FILE *file, const struct summary_section *section,
 	histogram_fini(&all);
 }
 
+/* path_ns: of all launches of a graph; 0: rows are no nodes. */
 static void print_rows(FILE *file, const struct summary_view *view, const char *heading,
-		       unsigned columns, unsigned top)
+		       uint64_t path_ns, unsigned columns, unsigned top)
 {
 	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
 	const size_t shown = top && top < view->count ? top : view->count;
@@ -197,10 +198,16 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 	if (!rows || !count)
 		goto out;
 	rows[0] = (struct summary_row){{"share", "count", "total", "mean", "min", "p50", "p99",
-					"max", "gap", "bytes", "rate"},
+					"max", "gap", "path", "bytes", "rate"},
 				       heading};
-	for (size_t i = 0; i < shown; i++)
-		fill_row(&rows[i + 1], view->groups[i], view->total_ns, digits);
+	for (size_t i = 0; i < shown; i++) {
+		const struct summary_group *group = view->groups[i];
+
+		fill_row(&rows[i + 1], group, view->total_ns, digits);
+		if (path_ns && group->path_ns)
+			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
+				    100.0 * (double)group->path_ns / (double)path_ns);
+	}
 	if (shown < view->count)
 		fill_rest(&rows[shown + 1], view, shown, digits, more);
 	summary_print_table(file, rows, count + 1, &table);
@@ -222,7 +229,7 @@ static void print_graphs(FILE *file, const struct summary_view *view, unsigned c
 		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
 			view->groups[i]->name, graph->pid, graph->executable,
 			graph->variant > 1 ? ": others than in its first launch" : "");
-		print_rows(file, &graph->nodes, "node", columns, top);
+		print_rows(file, &graph->nodes, "node", view->groups[i]->total_ns, columns, top);
 	}
 	if (shown > GRAPHS_SHOWN && top)
 		fprintf(file, "\n(nodes of %zu more graphs)\n", shown - GRAPHS_SHOWN);
@@ -249,7 +256,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
-	print_rows(file, &view, summary_name_heading(section), columns, style->top);
+	print_rows(file, &view, summary_name_heading(section), 0, columns, style->top);
 	print_failed(file, &view);
 	print_graphs(file, &view, columns, style->top);
 out:

@@ -71,6 +71,7 @@ void summary_group_destroy(struct summary_group *group)
 	for (size_t i = 0; group->graph && i < group->graph->nodes.count; i++)
 		summary_group_destroy(group->graph->groups[i]);
 	free(group->graph);
+	idle_rows_fini(&group->path);
 	histogram_fini(&group->histogram);
 	free(group);
 }
