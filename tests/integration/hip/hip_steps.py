@@ -30,18 +30,21 @@ def main():
         submitted = {kernel.begin_ns: kernel.submit_ns for kernel in trace.kernels()}
         queue = {kernel.begin_ns: kernel.queue for kernel in trace.kernels()}
     want = collections.Counter()
-    for before, work in zip(kernels[1], kernels[2]):
-        waits = submitted[work[0]] < before[1]  # else the host was late
-        want["chain", "work"] += work[1] - work[0] + (before[1] - before[0] if waits else 0)
-        first = before if waits else work
-        want["chain", "launch_latency"] += first[0] - submitted[first[0]]
-        if waits:
-            want["chain", "behind_queue" if queue[before[0]] != queue[work[0]] else "launch_latency"] += work[0] - before[1]
-    for before, work in zip(kernels[4], kernels[5]):
-        waits = submitted[work[0]] < before[1]
-        want["alone", "work"] += work[1] - work[0] + (before[1] - before[0] if waits else 0)
-        first = before if waits else work
-        want["alone", "launch_latency"] += first[0] - submitted[first[0]] + (work[0] - before[1] if waits else 0)
+
+    def walk(step, work, earlier):
+        """The chain back from a kernel, of those that may have been before it; else the host was late."""
+        want[step, "work"] += work[1] - work[0]
+        submit = submitted[work[0]]
+        before = max((e for e in earlier if submit < e[1] <= work[0]), key=lambda e: e[1], default=None)
+        late = "behind_queue" if before and queue[before[0]] != queue[work[0]] else "launch_latency"
+        want[step, late] += work[0] - (before[1] if before else submit)
+        if before:
+            walk(step, before, [e for e in earlier if e is not before])
+
+    for aside, first, last in zip(kernels[3], kernels[1], kernels[2]):
+        walk("chain", last, [aside, first])
+    for first, last in zip(kernels[4], kernels[5]):
+        walk("alone", last, [first])
     problems = []
     for name in ("chain", "alone", "ahead", "asleep"):
         path, whole = steps[name].path, sum(marker.duration_ns for marker in ranges[name])

@@ -3,8 +3,8 @@
  * steps [ROUNDS]: ranges of roctx whose end work determined that is known. Kernels are told apart by their grids, in
  * blocks:
  *
- *	chain   1, then 2 on another stream, which waits for an event behind it, while 3 runs on a third one; the host
- *		waits for 2
+ *	chain   3, beside it 1 on another stream, then 2 on a third one, which waits for an event behind 1; the host waits
+ *		for 2
  *	alone   4, the host sleeps, 5 on the same stream, the host waits
  *	ahead   6, and nobody waits for it
  */
@@ -52,10 +52,10 @@ int main(int argc, char **argv)
 	CHECK_HIP(hipDeviceSynchronize());
 	for (long i = 0; i < rounds; i++) {
 		range_push("chain");
+		kernel(3, streams[2]);
 		kernel(1, streams[0]);
 		CHECK_HIP(hipEventRecord(event, streams[0]));
 		CHECK_HIP(hipStreamWaitEvent(streams[1], event, 0));
-		kernel(3, streams[2]);
 		kernel(2, streams[1]);
 		CHECK_HIP(hipStreamSynchronize(streams[1]));
 		range_pop();
