@@ -81,6 +81,30 @@ def check(graph, launches):
         yield f"node {i}: gap", node.mean_gap_ns, round(statistics.fmean(gaps), 1) if gaps else None
 
 
+def check_rocpd7(database, graphs):
+    """The kernels and copies of ROCm 7's rocpd are those of the graphs and nodes, and so are its launches."""
+    path = database + ".rocpd7.db"
+    subprocess.run([os.environ["RTL"], "convert", database, "-o", path], check=True, stdout=subprocess.DEVNULL)
+    nodes, launches = collections.Counter(), collections.Counter()  # of a node how often and long, less what is found
+    for graph in graphs:
+        launches[graph.graph, sum(node.bytes is None for node in graph.nodes)] += graph.count
+        for i, node in enumerate(graph.nodes):
+            key = (graph.graph, i + 1, node.name if node.bytes is None else "copy")
+            nodes[key, "count"] += node.count
+            nodes[key, "total"] += node.total_ns
+    with sqlite3.connect(path) as out:
+        for *key, count, total in out.execute(
+                "SELECT graph_exec_id, graph_node_id, name, count(*), sum(duration) FROM kernels WHERE graph_exec_id "
+                "GROUP BY 1, 2, 3 UNION ALL SELECT graph_exec_id, graph_node_id, 'copy', count(*), sum(duration) "
+                "FROM memory_copies WHERE graph_exec_id GROUP BY 1, 2"):
+            nodes[tuple(key), "count"] -= count
+            nodes[tuple(key), "total"] -= total
+        seen = collections.Counter(dict((row[:2], row[2]) for row in out.execute(
+            "SELECT graph_exec_id, kernel_dispatch_count, count(*) FROM graph_launches GROUP BY 1, 2")))
+    yield "rocpd of ROCm 7, nodes", {key: value for key, value in nodes.items() if value}, {}
+    yield "rocpd of ROCm 7, launches", seen, launches
+
+
 def main():
     launches = int(re.search(r"launches=(\d+)", open(sys.argv[2], encoding="utf-8").read()).group(1)) // 2
     with rtl.Trace(sys.argv[1]) as trace:
@@ -101,6 +125,7 @@ def main():
             continue
         problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in check(graph, of) if got != want]
     problems += [f"not there: {kind}" for kind in kinds]
+    problems += [f"{what}: {got}, not {want}" for what, got, want in check_rocpd7(sys.argv[1], graphs) if got != want]
     seen = [(graph.variant, graph.count, sum("graph_" in node.name for node in graph.nodes))
             for graph in sorted(graphs, key=lambda g: (g.graph, g.variant))]
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
