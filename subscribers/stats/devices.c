@@ -83,9 +83,11 @@ int summary_explain(struct summary *summary)
 	bool good = true;
 
 	for (struct summary_device *d = summary->devices; d; d = d->next, devices++)
-		good &= gpu_time_settle(&d->time);
+		(void)gpu_time_settle(&d->time); /* out of memory: below */
 	host_time_close(&summary->host);
 	path_take_steps(&summary->host, true);
+	for (const struct summary_device *d = summary->devices; d; d = d->next)
+		good &= !d->time.out_of_memory;
 	close_groups(summary, missing, calls_missing);
 	free(summary->gaps);
 	summary->gap_count = 0;

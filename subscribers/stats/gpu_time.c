@@ -61,42 +61,32 @@ static void cut_gaps(struct gaps *gaps, uint64_t begin, uint64_t end)
 
 /* ---- rows */
 
-static uint32_t find_row(struct idle_rows *rows, enum idle_cause cause,
-			 const struct host_thread *thread, const struct summary_group *what)
-{
-	const uint64_t key = hash_number(hash_number((uintptr_t)thread) + (uintptr_t)what) + cause;
-	uint32_t row = (uint32_t)map_get(&rows->of, key);
-	struct idle_row *larger = rows->list;
-
-	if (row)
-		return row;
-	if (rows->count >= ROWS_MOST && (thread || what))
-		return find_row(rows, cause, NULL, NULL);
-	if (rows->count == rows->room) {
-		larger = reallocarray(rows->list, rows->room + 64, sizeof(*larger));
-		rows->list = larger ? larger : rows->list;
-		rows->room += larger ? 64 : 0;
-	}
-	if (!larger || !map_set(&rows->of, key, rows->count + 1))
-		return 0;
-	rows->list[rows->count++] =
-		(struct idle_row){.cause = cause, .thread = thread, .what = what};
-	return rows->count;
-}
-
 uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 		       const struct host_thread *thread, const struct summary_group *what,
 		       uint64_t ns)
 {
-	const uint32_t row = find_row(rows, cause, thread, what);
-	struct idle_row *to = row ? &rows->list[row - 1] : NULL;
+	const uint64_t key = hash_number(hash_number((uintptr_t)thread) + (uintptr_t)what) + cause;
+	uint32_t number = (uint32_t)map_get(&rows->of, key);
+	struct idle_row *row = rows->list;
 
-	if (to) {
-		to->count++;
-		to->total_ns += ns;
-		to->longest_ns = ns > to->longest_ns ? ns : to->longest_ns;
+	if (!number && rows->count >= ROWS_MOST && (thread || what))
+		return idle_rows_add(rows, cause, NULL, NULL, ns);
+	if (!number && rows->count == rows->room) {
+		row = reallocarray(rows->list, rows->room + 64, sizeof(*row));
+		rows->list = row ? row : rows->list;
+		rows->room += row ? 64 : 0;
 	}
-	return row;
+	if (!number) {
+		if (!row || !map_set(&rows->of, key, rows->count + 1))
+			return 0;
+		number = ++rows->count;
+		row[number - 1] = (struct idle_row){.cause = cause, .thread = thread, .what = what};
+	}
+	row += number - 1;
+	row->count++;
+	row->total_ns += ns;
+	row->longest_ns = ns > row->longest_ns ? ns : row->longest_ns;
+	return number;
 }
 
 void idle_rows_fini(struct idle_rows *rows)
