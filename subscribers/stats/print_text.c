@@ -16,8 +16,9 @@ enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE, CE
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
-/* What is left out first. */
+/* What is left out first; MAX only of nodes. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
+static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, SHARE, RATE, MAX, P99};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -188,10 +189,11 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
 	const size_t shown = top && top < view->count ? top : view->count;
 	const size_t count = shown + (shown < view->count);
-	const struct summary_table table = {.columns = columns,
-					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
-					    .dispensable = dispensable,
-					    .dispensable_count = sizeof(dispensable)};
+	const struct summary_table table = {
+		.columns = columns,
+		.gap = columns < SHORT_COLUMNS ? 1 : 2,
+		.dispensable = path_ns ? dispensable_of_nodes : dispensable,
+		.dispensable_count = sizeof(dispensable) + (path_ns != 0)};
 	struct summary_row *rows = calloc(count + 1, sizeof(*rows));
 	char more[SUMMARY_CELL];
 
