@@ -301,15 +301,16 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 	is->struct_size = sizeof(*is);
 	error = look_patiently(path, is);
 	if (error == RTL_ENOENT)
-		return cli_failed("%s: %s: there is no such folder; `rtl recover` lists those that "
-				  "were left",
-				  verb, path);
+		return cli_failed(
+			"%s: %s: there is no such file or folder; `rtl recover` lists what "
+			"can be recovered",
+			verb, path);
 	if (error == RTL_EFORMAT)
 		return refuse_format(verb, path);
 	if (error)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
 	if (is->kind == RTL_FOLDER_DEBRIS)
-		return cli_failed("%s: %s holds no events: who made it was killed; `rtl recover` "
+		return cli_failed("%s: %s holds no events: its maker was killed; `rtl recover` "
 				  "removes it",
 				  verb, path);
 	return is->kind == RTL_FOLDER_OTHER ? look_at_recording(verb, path) : CLI_OK;

@@ -311,8 +311,8 @@ const struct cli_command cmd_check_subscriber = {
 	.name = "check-subscriber",
 	.operands = "NAME[?key=value&...]",
 	.purpose = "Runs a subscriber through its life and reports its mistakes",
-	.details = "Synthetic streams are published, recorded and replayed, in processes of their\n"
-		   "own. Exit status 0: nothing is wrong; 1: something is, a line each.",
+	.details = "Gives it synthetic streams, live and replayed, in processes of their own.\n"
+		   "Exit status 0: no mistake; 1: mistakes, one line each.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct check, names, 1, "one subscriber at a time"),
 	.missing = "give a subscriber",

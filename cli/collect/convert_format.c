@@ -55,14 +55,13 @@ int convert_choose(struct convert_job *job, const char *format)
 	while (job->suffix < SUFFIXES && !output_ends_in(job->output, suffixes[job->suffix].name))
 		job->suffix++;
 	if (job->suffix == SUFFIXES)
-		return cli_usage("convert: -o %s: the suffix says what is written, and is not "
-				 "known; known are " CONVERT_SUFFIXES,
+		return cli_usage("convert: -o %s: unknown suffix; known are " CONVERT_SUFFIXES,
 				 job->output);
 	while (chosen < FORMATS && (format ? strcmp(formats[chosen], format) != 0
 					   : !(suffixes[job->suffix].formats & 1u << chosen)))
 		chosen++;
 	if (chosen == FORMATS)
-		return cli_usage("convert: --format %s: is not known; known are " CONVERT_FORMATS,
+		return cli_usage("convert: --format %s: unknown; known are " CONVERT_FORMATS,
 				 format);
 	if (!(suffixes[job->suffix].formats & 1u << chosen))
 		return refuse_suffix(job->output, chosen);

@@ -25,7 +25,7 @@
 #include "report.h"
 #include "summary.h"
 
-#define EVENTS_MOST 4000000u
+#define EVENTS_MOST 2000000u
 /* Where in the page the data goes. */
 #define MARK "<!--rtl:data-->"
 
@@ -54,7 +54,7 @@ static const struct cli_option options[] = {
 	CLI_NUMBER(0, "events", "N", offsetof(struct request, most),
 		   "a number of events, 1 or more",
 		   "most events in the timeline, the longest ones (default:\n"
-		   "4000000); the tables count all"),
+		   "2000000); the tables count all"),
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 

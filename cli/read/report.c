@@ -202,7 +202,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 	track->events = grow(track->events, track->count, &track->room, sizeof(event));
 	event.name = (uint32_t)name - 1;
 	track->events[track->count++] = event;
-	if (++report->count > 2 * report->most)
+	if (++report->count > report->most + report->most / 4)
 		leave_out(report);
 }
 

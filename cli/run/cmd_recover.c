@@ -20,8 +20,8 @@ struct request {
 
 static const struct cli_option options[] = {
 	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
-		  "file of the first subscriber that writes one; what is\n"
-		  "there is continued"),
+		  "file of the first subscriber that writes one; an existing\n"
+		  "one is continued"),
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
 		  "subscribers to deliver to, instead of those that the\n"
 		  "folder names; colon-separated, as for `rtl trace`"),
@@ -250,7 +250,7 @@ const struct cli_command cmd_recover = {
 	.name = "recover",
 	.operands = "[FOLDER]...",
 	.purpose = "Completes the output after rtl or the program died",
-	.details = "Without FOLDER: lists those that there are, the newest first.",
+	.details = "Without FOLDER: lists what can be recovered, the newest first.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, folders, SIZE_MAX, NULL),
 	.run = run,

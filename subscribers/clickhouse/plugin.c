@@ -38,11 +38,11 @@ static const struct rtl_setting_info setting_infos[] = {
 				 "what the ranks of a job have in common, with %q{NAME} and %h "
 				 "(default: the job's id, as its launcher tells it)"),
 	[INTERVAL] =
-		RTL_NUMBER_SETTING("interval", "5", 0, 3600, "so many seconds rows wait for more"),
+		RTL_NUMBER_SETTING("interval", "5", 0, 3600, "seconds that rows wait for others"),
 	[WAIT] = RTL_NUMBER_SETTING("wait", "60", 0, 86400,
-				    "so many seconds the end waits for a server that is away"),
+				    "seconds to wait at the end for an unavailable server"),
 	[TIMEOUT] = RTL_NUMBER_SETTING("timeout", "10", 1, 3600,
-				       "after so many seconds without an answer it is away"),
+				       "seconds without an answer after which it is unavailable"),
 	[ARGS] = RTL_SWITCH_SETTING("args", "no", "calls with their arguments"),
 };
 

@@ -25,9 +25,7 @@ int output_format(struct sub *sub, const char *name, enum timeline_format *forma
 	if (timeline_format_of(name, format))
 		return 0;
 	host_say(sub->sink.host, RTL_LEVEL_ERROR,
-		 "%s: the suffix says what is written, and is not known; known "
-		 "are " TIMELINE_SUFFIXES,
-		 name);
+		 "%s: unknown suffix; known are " TIMELINE_SUFFIXES, name);
 	return RTL_EINVAL;
 }
 

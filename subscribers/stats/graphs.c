@@ -213,12 +213,18 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	/* where calls do not tell, those of one kind are a graph */
 	if (!launch->graph)
 		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
+	const struct breakdown_place place = {.graph = launch->graph,
+					      .keys = 1u << SUMMARY_BY_GRAPH};
 	key = key_of(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
+	for (struct graph_work *w = launch->works; good && w < launch->works + launch->count; w++)
+		good = breakdown_add(
+			graphs->breakdown, &place, w->what,
+			&(struct summary_piece){w->end - w->begin, w->bytes, true, false});
 	if (good && row->graph)
 		count_nodes(&row->graph->nodes, launch);
 	if (good && launch->count) {
@@ -270,15 +276,20 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 	return graphs->last = launch;
 }
 
+bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope)
+{
+	if (scope != graphs->last_scope)
+		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
+	graphs->last_scope = scope;
+	return graphs->last_is_launch && event->correlation;
+}
+
 bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
 		     const struct graph_work *work)
 {
 	struct launch *launch;
 
-	if (scope != graphs->last_scope)
-		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
-	graphs->last_scope = scope;
-	if (!graphs->last_is_launch || !event->correlation)
+	if (!graphs_is_launch(graphs, event, scope))
 		return true;
 	launch = launch_of(graphs, event);
 	if (!launch)

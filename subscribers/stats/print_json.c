@@ -7,15 +7,51 @@
 #include "json.h"
 #include "model.h"
 
-static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns);
+static void print_group(struct json *json, const struct summary_group *group, const char *key,
+			uint64_t total_ns);
 static void print_idle(struct json *json, const char *key, const struct idle_rows *rows);
 
-static void print_rows(struct json *json, const char *key, const struct summary_view *view,
-		       unsigned top)
+static void print_rows(struct json *json, const struct summary_view *view, const char *key,
+		       uint64_t total_ns, unsigned top)
 {
-	json_array(json, key);
 	for (size_t i = 0; i < view->count && (!top || i < top); i++)
-		print_group(json, view->groups[i], view->total_ns);
+		print_group(json, view->groups[i], key, total_ns);
+}
+
+/* Of a table that is broken down: what each key was in all, and the rows of each. */
+static void print_keys(struct json *json, const struct summary_section *section, uint64_t total_ns,
+		       const struct summary_style *style)
+{
+	size_t count;
+	struct summary_key *keys = summary_keys(section, style->sort, &count);
+
+	json_text(json, "by", summary_by_name(section->summary));
+	json_array(json, "keys");
+	for (size_t i = 0; i < count; i++)
+		print_group(json, keys[i].all, NULL, total_ns);
+	json_end(json);
+	json_array(json, "rows");
+	for (size_t i = 0; i < count; i++)
+		print_rows(json, &keys[i].view, keys[i].all->name, total_ns, style->top);
+	json_end(json);
+	summary_keys_free(keys, count);
+}
+
+/* The kernels of a range with the greatest shares. */
+static void print_within(struct json *json, const struct summary_group *range)
+{
+	const struct summary_within *top[SUMMARY_WITHIN_SHOWN];
+	uint64_t total_ns;
+	const size_t count = summary_top_within(range, &total_ns, top);
+
+	json_array(json, "kernels");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_text(json, "name", top[i]->what->name);
+		json_number(json, "total_ns", top[i]->ns);
+		json_real(json, "share", (double)top[i]->ns / (double)total_ns, 6);
+		json_end(json);
+	}
 	json_end(json);
 }
 
@@ -28,10 +64,13 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_number(json, "variant", graph->variant);
 	json_number(json, "pid", (uint64_t)graph->pid);
 	json_text(json, "executable", graph->executable ? executable : NULL);
-	print_rows(json, "nodes", &graph->nodes, 0);
+	json_array(json, "nodes");
+	print_rows(json, &graph->nodes, NULL, graph->nodes.total_ns, 0);
+	json_end(json);
 }
 
-static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns)
+static void print_group(struct json *json, const struct summary_group *group, const char *key,
+			uint64_t total_ns)
 {
 	static const struct {
 		const char *key;
@@ -39,6 +78,8 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 	} quantiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
 
 	json_object(json, NULL);
+	if (key)
+		json_text(json, "key", key);
 	json_text(json, "name", group->name);
 	json_number(json, "count", group->count + group->untimed);
 	if (group->untimed)
@@ -70,6 +111,8 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 		json_number(json, "path_ns", group->path_ns);
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
+	if (group->within)
+		print_within(json, group);
 	if (group->graph)
 		print_graph(json, group->graph);
 	if (group->path.count)
@@ -116,7 +159,13 @@ static void print_section(struct json *json, const struct summary_section *secti
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
-	print_rows(json, "rows", &view, style->top);
+	if (section->keys) {
+		print_keys(json, section, view.total_ns, style);
+	} else {
+		json_array(json, "rows");
+		print_rows(json, &view, NULL, view.total_ns, style->top);
+		json_end(json);
+	}
 	json_end(json);
 	free(view.groups);
 }

@@ -240,6 +240,36 @@ void summary_print_idle(FILE *file, const struct summary *summary, unsigned colu
 
 /* ---- steps ---- */
 
+/* Of each range of those the kernels that took the greatest shares of its kernels' time. */
+static void print_within(FILE *file, const struct summary_view *ranges, unsigned columns,
+			 unsigned top)
+{
+	const struct summary_table table = {.columns = columns, .gap = 2, .left = 1};
+	struct summary_row *rows = calloc(SUMMARY_WITHIN_SHOWN * ranges->count + 1, sizeof(*rows));
+	size_t count = 1;
+
+	for (size_t i = 0; rows && i < ranges->count && (!top || i < top); i++) {
+		const struct summary_within *within[SUMMARY_WITHIN_SHOWN];
+		uint64_t total_ns;
+		const size_t n = summary_top_within(ranges->groups[i], &total_ns, within);
+
+		for (size_t k = 0; k < n; k++, count++) {
+			summary_set(rows[count].cells[0], "%.*s", k ? 0 : 32,
+				    ranges->groups[i]->name);
+			set_share(rows[count].cells[1], within[k]->ns, total_ns);
+			set_ns(rows[count].cells[2], within[k]->ns);
+			rows[count].name = within[k]->what->name;
+		}
+	}
+	if (count > 1) {
+		rows[0] = (struct summary_row){{"range", "share", "total"}, "kernel"};
+		fprintf(file, "\nKernels within ranges, of each the %u with most time\n",
+			SUMMARY_WITHIN_SHOWN);
+		summary_print_table(file, rows, count, &table);
+	}
+	free(rows);
+}
+
 enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
 
 void summary_print_steps(FILE *file, const struct summary *summary,
@@ -300,6 +330,7 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 		}
 		free(heading);
 	}
+	print_within(file, &view, columns, style->top);
 	free(rows);
 	free(view.groups);
 }

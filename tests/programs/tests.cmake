@@ -6,9 +6,7 @@ set(softgpu_run ${PROJECT_SOURCE_DIR}/tests/softgpu/run)
 
 if(NOT TARGET softgpu_kfd)
   message(STATUS "tests/programs: not tested, the software GPU is not built")
-  add_test(NAME programs.softgpu COMMAND sh -c
-    "echo 'SKIPPED: the test programs need the software GPU'; exit 77")
-  set_tests_properties(programs.softgpu PROPERTIES SKIP_RETURN_CODE 77 LABELS softgpu)
+  rtl_test(programs.softgpu softgpu sh -c "echo 'SKIPPED: the test programs need the software GPU'; exit 77")
   return()
 endif()
 
@@ -24,11 +22,8 @@ function(programs_softgpu_test name status pattern gpus host_kernels program)
   if(NOT host_kernels STREQUAL none)
     list(APPEND environment SOFTGPU_KERNELS=$<TARGET_FILE:${host_kernels}>)
   endif()
-  add_test(NAME programs.${name}
-    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern}
-      ${softgpu_run} ${programs_dir}/${program} ${ARGN})
-  set_tests_properties(programs.${name} PROPERTIES LABELS softgpu TIMEOUT 600
-    ENVIRONMENT "${environment}")
+  rtl_test(programs.${name} softgpu ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern} ${softgpu_run}
+    ${programs_dir}/${program} ${ARGN} ENV "${environment}")
 endfunction()
 
 # The same with ROCm 6 or 7
@@ -41,11 +36,9 @@ function(programs_rocm_test rocm name status pattern gpus host_kernels program)
   if(program STREQUAL fork_exec)
     set(retry ${PROJECT_SOURCE_DIR}/tests/rocm7/retry)
   endif()
-  add_test(NAME programs.rocm${rocm}.${name}
-    COMMAND ${retry} ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern}
-      ${PROJECT_SOURCE_DIR}/tests/rocm${rocm}/run ${programs${rocm}_dir}/${program} ${ARGN})
-  set_tests_properties(programs.rocm${rocm}.${name} PROPERTIES LABELS rocm${rocm} TIMEOUT 600 SKIP_RETURN_CODE 77
-    ENVIRONMENT "${environment}")
+  rtl_test(programs.rocm${rocm}.${name} rocm${rocm} ${retry} ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status}
+    ${pattern} ${PROJECT_SOURCE_DIR}/tests/rocm${rocm}/run ${programs${rocm}_dir}/${program} ${ARGN} ENV
+    "${environment}")
 endfunction()
 
 # Right on one GPU and on two, and told to be wrong when the kernels are
@@ -109,9 +102,8 @@ programs_softgpu_test(exit_ways.static_dtor.calls 0 "ok in static destructors" 1
 foreach(rocm 6 7)
   if(NOT RTL_ROCM${rocm}_FOUND)
     message(STATUS "tests/programs: not tested with ROCm ${rocm}, tests/rocm${rocm}/fetch gets it")
-    add_test(NAME programs.rocm${rocm} COMMAND sh -c
+    rtl_test(programs.rocm${rocm} rocm${rocm} sh -c
       "echo 'SKIPPED: ROCm ${rocm} is not there, tests/rocm${rocm}/fetch gets it'; exit 77")
-    set_tests_properties(programs.rocm${rocm} PROPERTIES SKIP_RETURN_CODE 77 LABELS rocm${rocm})
     continue()
   endif()
   foreach(program vector_add streams_events module_launch graph_launch copies threads fork_exec
@@ -138,8 +130,9 @@ endforeach()
 
 # A program whose last work HIP handles late ends well, each time (tests/rocm7/settle.cpp).
 if(TARGET late_handlers)
-  add_test(NAME programs.rocm7.late_handlers COMMAND sh -c "for us in 500 2000 4000 6000 10000; do
-    LATE_HANDLERS_US=$us $0 $1 child || exit; done" ${PROJECT_SOURCE_DIR}/tests/rocm7/run ${programs7_dir}/fork_exec)
-  set_tests_properties(programs.rocm7.late_handlers PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
-    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};HSA_TOOLS_LIB=$<TARGET_FILE:late_handlers>")
+  rtl_test(programs.rocm7.late_handlers rocm7 sh -c
+    "for us in 500 2000 4000 6000 10000; do
+    LATE_HANDLERS_US=$us $0 $1 child || exit; done"
+    ${PROJECT_SOURCE_DIR}/tests/rocm7/run ${programs7_dir}/fork_exec ENV
+    "HSA_TOOLS_LIB=$<TARGET_FILE:late_handlers>")
 endif()

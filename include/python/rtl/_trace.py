@@ -20,7 +20,7 @@ _PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end
 _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
 _STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
-         " gpu_not_started_ns, gpu_unknown_ns, path")
+         " gpu_not_started_ns, gpu_unknown_ns, kernels, path")
 _GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes, path"
 _GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns"
 _PATH = "cause, total_ns, count, longest_ns, work, range, function"
@@ -190,12 +190,14 @@ class Trace:
 
     # ---- where the time went ----
 
-    def summary(self):
-        """What `rtl summary --json` prints, as rtl-stats(7) describes it. Runs the command rtl: that of the
-        variable RTL, else of PATH."""
+    def summary(self, by=None):
+        """What `rtl summary --json` prints, as rtl-stats(7) describes it; by: as its option --by. Runs the command rtl: that
+        of the variable RTL, else of PATH."""
+        options = ["--by", by] if by else []
         try:
-            done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", self.path], check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+            done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", *options, self.path],
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                  errors="replace")
         except OSError as error:
             raise TraceError(f"{self.path}: cannot run rtl: {error}") from error
         if not done.stdout:
@@ -208,7 +210,8 @@ class Trace:
                 for device in self.summary()["devices"] for row in device["idle"]]
 
     def steps(self):
-        """Ranges of roctx by their names, what GPUs did within them, and their critical path: what determined when they ended."""
+        """Ranges of roctx by their names, what GPUs did within them, as dicts the kernels with most time in them, and the critical
+        path: what determined when they ended."""
         rows = [_with_path(row) for section in self.summary()["sections"] if section["title"] == "Ranges"
                 for row in section["rows"]]
         return [Step(*(row.get(key) for key in Step._fields)) for row in rows]

@@ -180,8 +180,7 @@ bool harvest_help(void)
 	struct harvester *harvester = to_help();
 	int room;
 
-	if (!harvester || !(may_wait ? turn_take(&harvester->turn, thread)
-				     : turn_take_spinning(&harvester->turn, thread)))
+	if (!harvester || !turn_take(&harvester->turn, thread, may_wait))
 		return false;
 	room = help(harvester, UINT32_MAX);
 	turn_give_back(&harvester->turn);

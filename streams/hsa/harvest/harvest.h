@@ -51,8 +51,8 @@ void harvest_wake(void);
 /*
  * A thread that has waited for the GPU: publishes what has finished. If another one is at it, waits
  * for that first, as long as a submitting thread waits for a slow subscriber. The runtime's handler
- * thread, on which others depend, waits for nobody: it looks if it can. HIP's threads may learn from
- * it alone that something has ended. Within a pass this does nothing. Whether it has looked, and
+ * thread, on which others depend, waits for no subscriber: only until the other one, which may have
+ * lost the processor, is through. HIP's threads may learn from it alone that something has ended. Within a pass this does nothing. Whether it has looked, and
  * published all that it found.
  */
 bool harvest_help(void);

@@ -67,7 +67,7 @@ bool turn_is_worth_waiting(struct turn *turn, const struct turn_patience *patien
 	return false;
 }
 
-__attribute__((cold)) bool turn_take_patiently(struct turn *turn)
+__attribute__((cold)) bool turn_take_patiently(struct turn *turn, bool also_out)
 {
 	const int saved = errno;
 	struct turn_patience patience;
@@ -78,7 +78,8 @@ __attribute__((cold)) bool turn_take_patiently(struct turn *turn)
 	if (turn_take_spinning(turn, rtl_thread_id()))
 		return true;
 	patience = turn_begin_waiting(turn);
-	while (!taken && turn_is_worth_waiting(turn, &patience)) {
+	while (!taken && (also_out || turn_state(turn) != TURN_OUT) &&
+	       turn_is_worth_waiting(turn, &patience)) {
 		futex_nap(&turn->by);
 		taken = turn_try(turn, rtl_thread_id());
 	}

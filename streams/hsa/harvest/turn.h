@@ -57,13 +57,13 @@ static inline bool turn_take_spinning(struct turn *turn, uint32_t thread)
 	return true;
 }
 
-bool turn_take_patiently(struct turn *turn);
+bool turn_take_patiently(struct turn *turn, bool also_out);
 
-/* Takes it, and waits for it as long as that is worth it. False: it was not, or this thread has it
- * already, and a signal handler has interrupted it. */
-static inline bool turn_take(struct turn *turn, uint32_t thread)
+/* Takes it, and waits for it as long as that is worth it; also_out: while its owner is out, too. False: it was not, or
+ * this thread has it already, and a signal handler has interrupted it. */
+static inline bool turn_take(struct turn *turn, uint32_t thread, bool also_out)
 {
-	return turn_try(turn, thread) || turn_take_patiently(turn);
+	return turn_try(turn, thread) || turn_take_patiently(turn, also_out);
 }
 
 /* Takes it, however long that takes: whoever has it gives it back. */

@@ -29,6 +29,8 @@ def ranks(a, b):
 class Diff(Case):
     """rtl diff"""
 
+    leaks = True
+
     def make(self, name, durations):
         """A trace with kernels of these durations, below 128 ns, which are kept exactly."""
         database = sqlite3.connect(self.path(name))

@@ -27,7 +27,7 @@ class DatabaseKilled(Case):
 
     def check_readable(self, name):
         """How many dispatches it has; None: it was killed before it had made the tables."""
-        self.assertEqual(self.ask(name, "PRAGMA quick_check"), [("ok",)])
+        self.assertEqual(self.ask(name, "PRAGMA integrity_check"), [("ok",)])
         if not self.ask(name, "SELECT 1 FROM sqlite_master WHERE name = 'rtl_ledger'"):
             return None
         self.assertEqual(self.ask(name, "PRAGMA foreign_key_check"), [])

@@ -131,8 +131,11 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.spool)
         self.addCleanup(lambda: self.assertEqual(os.listdir(self.spool), []))
 
+    leaks = False  # looked for: it takes as long as most commands themselves, so a suite of each kind does
+
     def environment(self, env=None):
-        return {**CLEAN, "RTL_SPOOL": self.spool, **(env or {})}
+        asan = os.environ.get("ASAN_OPTIONS", "") + ("" if self.leaks else ":detect_leaks=0")
+        return {**CLEAN, "RTL_SPOOL": self.spool, **({"ASAN_OPTIONS": asan} if SANITIZED else {}), **(env or {})}
 
     def in_spool(self):
         """The one folder that is there."""

@@ -18,6 +18,8 @@ PID_STRIDE, GPU_STRIDE = 10000000, 1000
 class Merge(Case):
     """rtl merge"""
 
+    leaks = True
+
     def change(self, name, script):
         database = sqlite3.connect(self.path(name))
         database.executescript(script)

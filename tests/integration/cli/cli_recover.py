@@ -24,6 +24,8 @@ from cli_kit import HANG_S, PROGRAM, RTL, Case, session_page
 class Recover(Case):
     """rtl is killed; rtl recover, replay and info over what it leaves."""
 
+    leaks = True
+
     def has_tables(self):
         """rtl makes them while the command starts."""
         try:

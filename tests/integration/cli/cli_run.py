@@ -171,7 +171,7 @@ class BadInput(Case):
 
     def test_folders(self):
         for verb in ("replay", "recover", "info"):
-            self.refused(1, "No such file" if verb == "info" else "there is no such folder", verb,
+            self.refused(1, "No such file" if verb == "info" else "there is no such file or folder", verb,
                          "/nonexistent")
         for verb in ("replay", "recover", "info"):
             self.refused(1, "holds nothing of rtl's", verb, self.folder)
@@ -216,6 +216,8 @@ class BadInput(Case):
 
 class Run(Case):
     """The command runs as if rtl were not there."""
+
+    leaks = True
 
     def test_ended_by_a_signal(self):
         for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGABRT,

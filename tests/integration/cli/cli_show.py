@@ -214,6 +214,8 @@ class Lists(Case):
 class Summary(Case):
     """rtl summary over databases made here."""
 
+    leaks = True
+
     def database(self, rows, more=""):
         """rows: (gpu, start, end, description_id, opType_id)"""
         database = sqlite3.connect(self.path("trace.rpd"))

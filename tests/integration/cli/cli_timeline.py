@@ -185,6 +185,8 @@ class Timeline(Case):
 class Convert(Case):
     """`rtl convert`: what it takes and refuses. Its values: timeline_gpu.py."""
 
+    leaks = True
+
     def setUp(self):
         super().setUp()
         self.rtl("trace", "-q", "-o", "a.db", PROGRAM, "1000", "children")

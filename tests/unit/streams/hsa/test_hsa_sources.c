@@ -438,6 +438,8 @@ TEST(test_pass__recording_begins__publishes_gpus_once_more)
 
 /* ---- turns */
 
+static struct turn other;
+
 static void *take_turns(void *count)
 {
 	static _Atomic uint32_t next = 2;
@@ -459,11 +461,43 @@ TEST(test_turn__of_several_threads__is_ones_at_a_time)
 
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &count), 0);
-	assert_false(turn_take(&mine, rtl_thread_id())); /* this thread has it */
+	assert_false(turn_take(&mine, rtl_thread_id(), true)); /* this thread has it */
 	turn_give_back(&mine);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	assert_int_equal(count, 80000);
+	assert_true(turn_try(&mine, rtl_thread_id()));
+}
+
+static void *keep_turn(void *out)
+{
+	thread_id = 2;
+	turn_take_for_sure(&mine);
+	if (out)
+		turn_go_out(&mine);
+	turn_give_back(&other); /* it is taken now */
+	usleep(30000);
+	turn_give_back(&mine);
+	return NULL;
+}
+
+/* As the runtime's handler thread, which waits for no subscriber. */
+TEST(test_turn__of_another_thread__is_waited_for_unless_it_is_out)
+{
+	pthread_t thread;
+
+	turn_give_back(&mine);
+	for (int out = 0; out < 2; out++) {
+		turn_take_for_sure(&other);
+		assert_int_equal(pthread_create(&thread, NULL, keep_turn, out ? &mine : NULL), 0);
+		turn_take_for_sure(&other);
+		turn_give_back(&other);
+		assert_int_equal(turn_take(&mine, rtl_thread_id(), false), !out);
+		if (!out)
+			turn_give_back(&mine);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+	}
+	turn_come_in(&mine);
 	assert_true(turn_try(&mine, rtl_thread_id()));
 }
 
