@@ -39,6 +39,8 @@ struct summary_group {
 	/* Of a node of a graph: its kernel's row, and the gaps before it. */
 	const struct summary_group *node_of;
 	uint64_t gaps, gap_ns;
+	uint64_t path_ns;              /* of a node, on critical paths */
+	struct idle_rows path;         /* of a range or a graph: its critical paths */
 	struct summary_graph *graph;   /* whose launches these are, or NULL */
 	struct summary_within *within; /* of a range: what was submitted in it */
 	struct histogram histogram;
@@ -231,7 +233,7 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 
 /* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
-#define SUMMARY_CELLS 12u
+#define SUMMARY_CELLS 13u
 #define SUMMARY_CELL  96u
 struct summary_row {
 	char cells[SUMMARY_CELLS][SUMMARY_CELL];
@@ -263,7 +265,7 @@ const char *summary_name_heading(const struct summary_section *section);
 /* What a cause is called in JSON. */
 const char *summary_cause_key(enum idle_cause cause);
 /* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
-struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
+struct idle_row *summary_idle_rows(const struct idle_rows *rows, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
 void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);
 /* What GPUs did within ranges. */

@@ -9,6 +9,7 @@
 
 static void print_group(struct json *json, const struct summary_group *group, const char *key,
 			uint64_t total_ns);
+static void print_idle(struct json *json, const char *key, const struct idle_rows *rows);
 
 static void print_rows(struct json *json, const struct summary_view *view, const char *key,
 		       uint64_t total_ns, unsigned top)
@@ -106,12 +107,16 @@ static void print_group(struct json *json, const struct summary_group *group, co
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
+	if (group->node_of)
+		json_number(json, "path_ns", group->path_ns);
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
 	if (group->within)
 		print_within(json, group);
 	if (group->graph)
 		print_graph(json, group->graph);
+	if (group->path.count)
+		print_idle(json, "path", &group->path);
 	json_end(json);
 }
 
@@ -169,7 +174,11 @@ static void print_cause(struct json *json, const struct idle_row *row)
 {
 	json_text(json, "cause", summary_cause_key(row->cause));
 	if (row->what)
-		json_text(json, row->cause == IDLE_OUTSIDE ? "range" : "function", row->what->name);
+		json_text(json,
+			  row->cause == IDLE_OUTSIDE ? "range"
+			  : row->cause == PATH_WORK  ? "work"
+						     : "function",
+			  row->what->name);
 	if (row->thread)
 		json_number(json, "tid", row->thread->tid);
 }
@@ -186,7 +195,7 @@ static void print_gap(struct json *json, const struct summary_gap *gap)
 		if (!part->row)
 			continue;
 		json_object(json, NULL);
-		print_cause(json, &gap->device->time.rows[part->row - 1]);
+		print_cause(json, &gap->device->time.rows.list[part->row - 1]);
 		json_number(json, "ns", part->ns);
 		json_end(json);
 	}
@@ -194,12 +203,12 @@ static void print_gap(struct json *json, const struct summary_gap *gap)
 	json_end(json);
 }
 
-static void print_idle(struct json *json, const struct gpu_time *time)
+static void print_idle(struct json *json, const char *key, const struct idle_rows *rows)
 {
 	size_t count;
-	struct idle_row *list = summary_idle_rows(time, &count);
+	struct idle_row *list = summary_idle_rows(rows, &count);
 
-	json_array(json, "idle");
+	json_array(json, key);
 	for (size_t i = 0; list && i < count; i++) {
 		json_object(json, NULL);
 		print_cause(json, &list[i]);
@@ -239,7 +248,7 @@ static void print_device(struct json *json, const struct summary *summary,
 	json_number(json, "idle_ns", time->idle_ns - unknown);
 	json_number(json, "unknown_ns", unknown);
 	json_number(json, "uncertain_ns", time->uncertain_ns);
-	print_idle(json, time);
+	print_idle(json, "idle", &time->rows);
 	json_number(json, "gap_count", time->gaps.count);
 	json_array(json, "gaps");
 	for (size_t i = 0; i < summary->gap_count; i++)

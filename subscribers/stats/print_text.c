@@ -11,15 +11,17 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP of nodes of graphs. */
-enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, BYTES, RATE, CELLS };
+/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of
+ * graphs. */
+enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
 #define KEY_SHOWN 32 /* bytes of its name */
 
-/* What is left out first. */
+/* What is left out first; MAX only of nodes. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
+static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, SHARE, RATE, MAX, P99};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -185,16 +187,17 @@ static void print_heading(FILE *file, const struct summary_section *section,
 
 /* The first row is for the headings. */
 static void print_table(FILE *file, struct summary_row *rows, size_t count, const char *key,
-			const char *heading, unsigned columns)
+			const char *heading, bool nodes, unsigned columns)
 {
 	const struct summary_table table = {.columns = columns,
 					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
 					    .left = 1 << KEY,
-					    .dispensable = dispensable,
-					    .dispensable_count = sizeof(dispensable)};
+					    .dispensable =
+						    nodes ? dispensable_of_nodes : dispensable,
+					    .dispensable_count = sizeof(dispensable) + nodes};
 
 	rows[0] = (struct summary_row){{"", "share", "count", "total", "mean", "min", "p50", "p99",
-					"max", "gap", "bytes", "rate"},
+					"max", "gap", "path", "bytes", "rate"},
 				       heading};
 	summary_set(rows[0].cells[KEY], "%s", key);
 	summary_print_table(file, rows, count, &table);
@@ -213,8 +216,9 @@ static size_t fill_rows(struct summary_row *rows, const struct summary_view *vie
 	return shown + (shown < view->count);
 }
 
+/* path_ns: of all launches of a graph; 0: rows are no nodes. */
 static void print_rows(FILE *file, const struct summary_view *view, const char *heading,
-		       unsigned columns, unsigned top)
+		       uint64_t path_ns, unsigned columns, unsigned top)
 {
 	struct summary_row *rows = calloc(view->count + 1, sizeof(*rows));
 	char more[SUMMARY_CELL];
@@ -222,8 +226,12 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 					      columns < SHORT_COLUMNS ? 3 : 4, more)
 				  : 0;
 
+	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++)
+		if (view->groups[i]->path_ns)
+			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
+				    100.0 * (double)view->groups[i]->path_ns / (double)path_ns);
 	if (count)
-		print_table(file, rows, count + 1, "", heading, columns);
+		print_table(file, rows, count + 1, "", heading, path_ns, columns);
 	free(rows);
 }
 
@@ -264,7 +272,7 @@ static void print_keys(FILE *file, const struct summary_section *section, uint64
 	if (shown < count)
 		fill_rest(&rows[n++], &all, shown, total_ns, digits, more[shown]);
 	print_table(file, rows, n, summary_by_name(section->summary), summary_name_heading(section),
-		    columns);
+		    false, columns);
 out:
 	free(rows);
 	free(more);
@@ -286,7 +294,7 @@ static void print_graphs(FILE *file, const struct summary_view *view, unsigned c
 		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
 			view->groups[i]->name, graph->pid, graph->executable,
 			graph->variant > 1 ? ": others than in its first launch" : "");
-		print_rows(file, &graph->nodes, "node", columns, top);
+		print_rows(file, &graph->nodes, "node", view->groups[i]->total_ns, columns, top);
 	}
 	if (shown > GRAPHS_SHOWN && top)
 		fprintf(file, "\n(nodes of %zu more graphs)\n", shown - GRAPHS_SHOWN);
@@ -316,7 +324,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->keys)
 		print_keys(file, section, view.total_ns, columns, style);
 	else
-		print_rows(file, &view, summary_name_heading(section), columns, style->top);
+		print_rows(file, &view, summary_name_heading(section), 0, columns, style->top);
 	print_failed(file, &view);
 	print_graphs(file, &view, columns, style->top);
 out:

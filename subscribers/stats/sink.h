@@ -37,6 +37,8 @@ struct graph_work {
 	struct summary_group *what;
 	uint64_t begin, end, submit, bytes;
 	uint32_t queue;
+	uint64_t packet;
+	struct summary_group *node; /* once it is known */
 };
 
 /*

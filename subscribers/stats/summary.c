@@ -75,6 +75,7 @@ void summary_group_destroy(struct summary_group *group)
 		free(is);
 	}
 	free(group->graph);
+	idle_rows_fini(&group->path);
 	histogram_fini(&group->histogram);
 	free(group);
 }

@@ -33,13 +33,14 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
-	uint32_t scope_offset, range_offset; /* range_offset: of a range, that around it */
-	uint32_t keys;                       /* what its table can be broken down by */
-	enum summary_deed deed;              /* SUMMARY_DEEDS: none */
-	bool causes;                         /* it is work that a call of HIP may have caused */
-	bool has_launches;                   /* it has latencies */
-	bool is_host;                        /* it is what threads do: calls of HIP, ranges */
-	uint64_t unlinked;                   /* that none has */
+	uint32_t scope_offset, packet_offset,
+		range_offset;   /* range_offset: of a range, that around it */
+	uint32_t keys;          /* what its table can be broken down by */
+	enum summary_deed deed; /* SUMMARY_DEEDS: none */
+	bool causes;            /* it is work that a call of HIP may have caused */
+	bool has_launches;      /* it has latencies */
+	bool is_host;           /* it is what threads do: calls of HIP, ranges */
+	uint64_t unlinked;      /* that none has */
 	struct summary_section *launches;
 	/* The newest kernel in each of some queues: those of a graph follow each other. */
 	struct {
@@ -195,6 +196,8 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 		.submit = optional_u64(payload, track->submit_offset),
 		.stream = optional_u64(payload, track->stream_offset),
 		.correlation = event->correlation,
+		.packet = optional_u64(payload, track->packet_offset),
+		.what = group,
 		.thread = find_thread(track, optional_u32(payload, track->submit_tid_offset)),
 		.queue = optional_u32(payload, track->queue_offset),
 		.is_copy = track->bytes_offset != NO_FIELD,
@@ -216,8 +219,8 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	       graphs_add_work(
 		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
 		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
-					    optional_u64(payload, track->bytes_offset),
-					    work.queue});
+					    optional_u64(payload, track->bytes_offset), work.queue,
+					    work.packet, NULL});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -610,6 +613,7 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
 	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
+	track->packet_offset = find_field(end, RTL_KIND_UINT, 8, "packet_id");
 	track->range_offset =
 		find_field(end, RTL_KIND_UINT, 8, is_hip_call || is_range ? "parent" : "range");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;

@@ -66,10 +66,13 @@ static void call(struct run *run, uint64_t function, uint64_t correlation, uint6
 }
 
 /* `gap` after what was before it. Queue 0: HIP has reported it. */
+static uint64_t packet;
+
 static void kernel(struct run *run, uint64_t uid, uint64_t correlation, uint32_t queue,
 		   uint64_t gap, uint64_t length)
 {
-	struct rtl_hsa_dispatch d = {.gpu = 1, .queue = queue, .scope = LAUNCH};
+	struct rtl_hsa_dispatch d = {
+		.gpu = 1, .queue = queue, .packet_id = packet, .scope = LAUNCH};
 	struct rtl_event event;
 
 	d.begin_ns = run->now + gap;
@@ -153,6 +156,29 @@ TEST(test_graph__two_queues__gaps_within_each)
 	text = behind(behind(text, "\"name\":\"b\""), "\"name\":\"a\"");
 	assert_contains(text, "\"mean_gap_ns\":130.0}");
 	assert_contains(behind(text, "\"name\":\"b\""), "\"mean_gap_ns\":130.0}");
+}
+
+/* a in queue 1, behind it one that begins when b in queue 2 has ended too: if a barrier is between. */
+TEST(test_graph__critical_path__over_a_barrier_to_the_other_queue)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		call(run, LAUNCH, 50 + i, 0xbeef, 0);
+		packet = 7;
+		kernel(run, A, 50 + i, 1, 10, 100);
+		run->now -= 80;
+		kernel(run, B, 50 + i, 2, 0, 200);
+		packet = 8 + i; /* in the first launch right behind a */
+		kernel(run, C, 50 + i, 1, 5, 30);
+	}
+	text = behind(end(run), "\"name\":\"graph 1, 3 nodes\",\"count\":2,\"total_ns\":510,");
+	assert_contains(behind(text, "\"name\":\"a\""), "\"path_ns\":100}");
+	assert_contains(behind(text, "\"name\":\"b\""), "\"path_ns\":200}");
+	assert_contains(behind(text, "\"name\":\"c\""), "\"path_ns\":60,");
+	assert_contains(behind(text, "\"path\":["),
+			"{\"cause\":\"work\",\"work\":\"b\",\"total_ns\":200,");
 }
 
 TEST(test_graph__updated__a_variant)
