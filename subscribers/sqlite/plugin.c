@@ -286,19 +286,5 @@ static int plugin_finish(void *instance)
 	return status(sub);
 }
 
-RTL_EXPORT_SUBSCRIBER = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(struct rtl_subscriber),
-	.name = "sqlite",
-	.version = HOST_RTL_VERSION,
-	.description = "SQLite database with the rocpd schema of RPD and tables of rtl",
-	.settings = setting_infos,
-	.setting_count = sizeof(setting_infos) / sizeof(*setting_infos),
-	.create = plugin_create,
-	.stream = plugin_stream,
-	.process_begin = plugin_process_begin,
-	.process_end = plugin_process_end,
-	.flush = plugin_flush,
-	.finish = plugin_finish,
-	.destroy = plugin_destroy,
-};
+HOST_SUBSCRIBER("sqlite", "SQLite database with the rocpd schema of RPD and tables of rtl",
+		setting_infos);
