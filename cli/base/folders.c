@@ -319,12 +319,13 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 
 #define SHOWN 8
 
-/* Whether the user means that one: by its folder, or by the process of rtl. */
+/* Whether it is a running rtl, and, with a name, the one of that process. */
 static bool is_meant(const struct folder *folder, const char *name)
 {
 	unsigned pid;
 
-	return !name || (cli_number(name, &pid) && (unsigned)folder->is.pid == pid);
+	return folder->is.kind == RTL_FOLDER_COLLECTOR && folder->is.in_use &&
+	       (!name || (cli_number(name, &pid) && (unsigned)folder->is.pid == pid));
 }
 
 static int refuse_none(const char *verb, const char *name)
@@ -343,48 +344,17 @@ static void list_running(const struct folders *folders)
 
 	for (size_t i = 0; i < folders->count; i++) {
 		const struct folder *folder = &folders->items[i];
-		if (folder->is.kind != RTL_FOLDER_COLLECTOR || !folder->is.in_use)
-			continue;
-		if (shown++ < SHOWN)
+		if (is_meant(folder, NULL) && shown++ < SHOWN)
 			cli_error("process %d: %s", folder->is.pid, folder->path);
 	}
 	if (shown > SHOWN)
 		cli_error("and %zu more", shown - SHOWN);
 }
 
-/* The one that the user means; NULL after a line, or several. */
-static const struct folder *find_running(const char *verb, const char *name,
-					 const struct folders *folders, int *status)
-{
-	const struct folder *one = NULL;
-	size_t found = 0;
-
-	for (size_t i = 0; i < folders->count; i++) {
-		const struct folder *folder = &folders->items[i];
-		if (folder->is.kind != RTL_FOLDER_COLLECTOR || !folder->is.in_use ||
-		    !is_meant(folder, name))
-			continue;
-		one = folder;
-		found++;
-	}
-	if (found == 1)
-		return one;
-	*status = CLI_FAILED;
-	if (!found) {
-		refuse_none(verb, name);
-		return NULL;
-	}
-	*status = cli_usage("%s: more than one `rtl trace` runs; give the process or the folder of "
-			    "one:",
-			    verb);
-	list_running(folders);
-	return NULL;
-}
-
 int running_find(const char *verb, const char *name, struct running *running)
 {
-	const struct folder *folder;
 	struct folders folders;
+	size_t found = 0;
 	unsigned pid;
 	int status = CLI_OK;
 
@@ -398,10 +368,18 @@ int running_find(const char *verb, const char *name, struct running *running)
 				 "path",
 				 verb, name);
 	folders_find(&folders);
-	folder = find_running(verb, name, &folders, &status);
-	if (folder) {
-		running->pid = folder->is.pid;
-		running->folder = cli_need(strdup(folder->path));
+	for (size_t i = 0; i < folders.count; i++)
+		if (is_meant(&folders.items[i], name) && !found++) {
+			running->pid = folders.items[i].is.pid;
+			running->folder = cli_need(strdup(folders.items[i].path));
+		}
+	if (!found)
+		status = refuse_none(verb, name);
+	if (found > 1) {
+		status = cli_usage("%s: more than one `rtl trace` runs; give the process or the "
+				   "folder of one:",
+				   verb);
+		list_running(&folders);
 	}
 	folders_fini(&folders);
 	return status;

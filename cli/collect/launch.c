@@ -216,7 +216,8 @@ static void finish(void *user, int status)
 	collect_finish(user);
 }
 
-int launch_collected(struct launch *launch, const char *what, int *status)
+/* Runs the command beside a collector that has been started, and finishes that. 0, or errno. */
+static int run_beside(struct launch *launch, const char *what, int *status)
 {
 	struct collect *collect = &launch->collect;
 	const struct session *session = &launch->session;
@@ -250,6 +251,17 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 	free(hold_on);
 	free(last_words);
 	return error;
+}
+
+int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
+	       int *status)
+{
+	const char *command = launch->command[0];
+	int error = launch_find(command), result = error ? 0 : collect_start(launch, options);
+
+	if (!error && !result)
+		error = run_beside(launch, what, status);
+	return error ? launch_refuse(command, error) : result;
 }
 
 /* ---- options ---- */

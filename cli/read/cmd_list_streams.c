@@ -229,18 +229,12 @@ static int add_command(struct listing *listing, char **command, int *ended)
 	launch_make_id(&launch);
 	status = session_prepare_programs(&launch.session, launch.id);
 	if (!status)
-		status = collect_start(&launch, (struct rtl_collector_options){
-							.kind = RTL_COLLECT,
-							.subscribers = "",
-							.own = &subscriber,
-						});
-	if (status)
-		goto out;
-	error = launch_collected(&launch, "list", ended);
-	if (error)
-		status = launch_refuse(command[0], error);
+		status = launch_run(&launch,
+				    (struct rtl_collector_options){.kind = RTL_COLLECT,
+								   .subscribers = "",
+								   .own = &subscriber},
+				    "list", ended);
 	launch_report_left(&launch);
-out:
 	launch_fini(&launch);
 	return status;
 }

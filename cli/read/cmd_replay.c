@@ -66,7 +66,7 @@ static int replay_folder(const char *folder, struct session *session)
 	status = session_prepare_subscribers(session);
 	if (!status)
 		status = take_properties(folder);
-	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL);
+	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL, false);
 }
 
 static int replay_source(char *trace, const char *input, struct session *session)

@@ -90,7 +90,8 @@ static int deliver_kept(struct launch *launch)
 		return CLI_FAILED;
 	}
 	if (collect->met)
-		status = collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL);
+		status =
+			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false);
 	if (status)
 		cli_error("what was kept is in %s: `rtl replay %s` shows it to subscribers",
 			  collect->recording, collect->recording);
@@ -113,24 +114,18 @@ static int run_collected(struct launch *launch)
 {
 	struct rtl_collector_options how = {.kind = RTL_COLLECT,
 					    .subscribers = launch->session.list};
-	int status, error = launch_find(launch->command[0]);
+	int status, error;
 
-	if (error)
-		return launch_refuse(launch->command[0], error);
 	if (launch->selection.last)
 		how = (struct rtl_collector_options){.kind = RTL_RECORD,
 						     .limit_bytes = launch->selection.limit_bytes};
-	error = collect_start(launch, how);
+	error = launch_run(launch, how, "trace", &status);
+	if (error && launch->collected && launch->selection.last)
+		rtl_collector_snapshot_remove(launch->collect.recording);
+	else if (error && launch->collected)
+		trace_remove_empty(launch);
 	if (error)
 		return error;
-	error = launch_collected(launch, "trace", &status);
-	if (error) {
-		if (launch->selection.last)
-			rtl_collector_snapshot_remove(launch->collect.recording);
-		else
-			trace_remove_empty(launch);
-		return launch_refuse(launch->command[0], error);
-	}
 	if (launch->selection.last)
 		run_recorded(launch, status);
 	if (launch->collect.kept)
