@@ -122,17 +122,12 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the environment ---- */
 
-static bool is_set_by(const struct session_variable *variable, const char *entry)
-{
-	size_t length = strlen(variable->name);
-
-	return !strncmp(entry, variable->name, length) && entry[length] == '=';
-}
-
 static bool is_replaced(const struct session_variable *variables, size_t count, const char *entry)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_set_by(&variables[i], entry))
+		const size_t length = strlen(variables[i].name);
+
+		if (!strncmp(entry, variables[i].name, length) && entry[length] == '=')
 			return true;
 	}
 	return false;

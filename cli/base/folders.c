@@ -16,7 +16,7 @@
 
 #define PREFIX "rtl-" /* of the names of folders */
 
-/* How long a lock may outlive the process that took it. */
+/* Longest time that a lock outlives the process that took it. */
 #define LOOK_WAIT_MS 5000
 #define LOOK_STEP_MS 10
 
@@ -68,13 +68,6 @@ static bool is_own_folder(const char *path, struct stat *st)
 	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
 }
 
-static void add_debris(struct folders *folders, const char *path)
-{
-	folders->debris = cli_need(
-		reallocarray(folders->debris, folders->debris_count + 1, sizeof(*folders->debris)));
-	folders->debris[folders->debris_count++] = cli_need(strdup(path));
-}
-
 static void add_folder(void *user, const char *path)
 {
 	struct folders *folders = user;
@@ -86,7 +79,9 @@ static void add_folder(void *user, const char *path)
 	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
 	if (folder.is.kind == RTL_FOLDER_DEBRIS) {
-		add_debris(folders, path);
+		folders->debris = cli_need(reallocarray(folders->debris, folders->debris_count + 1,
+							sizeof(*folders->debris)));
+		folders->debris[folders->debris_count++] = cli_need(strdup(path));
 		return;
 	}
 	folder.changed = st.st_mtime;
@@ -239,7 +234,7 @@ size_t folder_visit_spools(const char *path,
 	return spools.count;
 }
 
-/* One of a recording's folders that this version cannot read: *user becomes its path, to be freed. */
+/* Notes the first folder of a recording that this version cannot read: *user is its path, to be freed. */
 static void note_unreadable(void *user, const char *path)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};

@@ -44,7 +44,7 @@ void collect_set_properties(const char *id, const char *mode)
 	set_or_unset("RTL_MODE", mode);
 }
 
-/* The subscribers take from our environment what they would take from the program's. */
+/* Subscribers read our environment as they would read the program's. */
 static void set_properties(const struct launch *launch)
 {
 	const char *there = getenv("RTL_SUBSCRIBERS");
@@ -180,7 +180,7 @@ bool collect_is_stoppable(void *user)
 	return shown;
 }
 
-/* Whether a collector could not do all that it should have; says why. */
+/* Whether the collector failed at something; prints why. */
 static bool say_failure(const struct rtl_collector *collector)
 {
 	const char *failure = rtl_collector_failure(collector);

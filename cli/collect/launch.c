@@ -81,7 +81,7 @@ int launch_refuse(const char *command, int error)
 /* Of 10 ms, at most, for `rtl status`. */
 #define STATUS_NAPS 1000
 
-/* Takes leave of those that have ended; `all`: serves and awaits the others, too. */
+/* Forgets snapshots that have ended; `all`: serves the others and waits for them. */
 static void end_snapshots(struct collect *collect, bool all)
 {
 	for (size_t i = 0; i < SNAPSHOTS_AT_ONCE; i++) {
@@ -97,7 +97,7 @@ static void end_snapshots(struct collect *collect, bool all)
 	}
 }
 
-/* Another rtl, as one that a user starts. What it prints goes to standard error. */
+/* Starts another rtl as a user would. Its output goes to standard error. */
 static int spawn_rtl(const char *verb, const char *operand, pid_t *pid)
 {
 	char name[] = "rtl",

@@ -108,7 +108,7 @@ static bool read_file(struct reading *reading, const char *path, bool goes_on)
 	return done;
 }
 
-/* In a folder, the first that is there. */
+/* Reads the first of these files that the folder has. */
 static bool read_folder(struct reading *reading, const char *folder)
 {
 	static const char *const names[] = {

@@ -78,7 +78,7 @@ static bool end_scope(struct reader *r)
 
 /* ---- text ---- */
 
-/* Takes what is before one of some characters. Returns which it was, and puts a 0 there. */
+/* Takes the text up to one of some characters; replaces that one by 0 and returns it. */
 static char take(struct reader *r, char **text, const char *ends)
 {
 	char end;

@@ -147,13 +147,6 @@ static struct {
 
 #define NAME_BYTES 512 /* more than what is kept of one */
 
-static const char *kind_name(const struct rtl_folder *is)
-{
-	static const char *const names[] = {"recording", "collector", "spool"};
-
-	return is->kind < sizeof(names) / sizeof(*names) ? names[is->kind] : "folder";
-}
-
 static void write_cause(void *unused, const char *cause, uint64_t count)
 {
 	json_object(state.json, NULL);
@@ -302,6 +295,8 @@ static struct rtl_subscriber subscriber = COLLECT_OWN("info", collect_note_strea
 
 int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 {
+	static const char *const kinds[] = {"recording", "collector", "spool"};
+	const size_t kind = is->kind;
 	struct timespec now;
 	struct notes notes;
 	int status;
@@ -314,7 +309,7 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 	notes_read(path, &notes);
 	json_object(json, NULL);
 	json_text(json, "folder", path);
-	json_text(json, "kind", kind_name(is));
+	json_text(json, "kind", kind < sizeof(kinds) / sizeof(*kinds) ? kinds[kind] : "folder");
 	json_bool(json, "running", is->in_use);
 	json_number(json, "pid", (uint64_t)is->pid);
 	json_text(json, "program", notes.command);

@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
 		 "without their arguments"),
 };
 
-/* The recording's folder, absolute; to be freed. NULL after a line. */
+/* The absolute path of the recording, to be freed; NULL after an error message. */
 static char *choose_output(const struct launch *launch)
 {
 	const struct outputs *outputs = &launch->session.outputs;

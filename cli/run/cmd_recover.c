@@ -70,7 +70,7 @@ static int list(void)
 
 /* ---- recovering ---- */
 
-/* What was written to continues; what is not there yet begins empty. */
+/* An existing output is continued; a missing one begins empty. */
 static int make_output(const struct session *session)
 {
 	int fd;

@@ -33,7 +33,7 @@
 #define PLACE_PREFIX ".rtl-snapshot-"
 #define LOCK_NAME    ".lock"
 
-/* Where outputs are made before they get their names. */
+/* A folder in which outputs are made before they get their names. */
 struct place {
 	char *target; /* the folder that they go to, with a slash */
 	char *made;   /* ours, in it */
@@ -180,11 +180,7 @@ static bool is_replaceable(const char *path)
 
 static int check_replaceable(const char *path)
 {
-	return is_replaceable(path)
-		       ? CLI_OK
-		       : cli_failed("output %s exists and is no trace, so it is not written over; "
-				    "move it away, or choose another file with -o",
-				    shown(path));
+	return is_replaceable(path) ? CLI_OK : part_refuse(shown(path), "trace");
 }
 
 /* Gives what is in a place its names: one that is there is written over if it is a trace. */

@@ -50,7 +50,7 @@ static int prepare(struct trace *trace)
 	return status;
 }
 
-/* The subscribers are in the command's processes, and each has an output of its own. */
+/* Subscribers run in the command's processes; each process has its own output. */
 static int run_in_process(struct launch *launch)
 {
 	struct session *session = &launch->session;
@@ -76,7 +76,7 @@ static int run_in_process(struct launch *launch)
 	child_end_like(status);
 }
 
-/* The subscribers get what the flight recorder has kept. An exit status; it has said why. */
+/* Sends what the flight recorder kept to the subscribers. Returns an exit status, after an error message. */
 static int deliver_kept(struct launch *launch)
 {
 	struct collect *collect = &launch->collect;

@@ -46,12 +46,6 @@ static const struct rtl_setting_info setting_infos[] = {
 
 /* ---- what waits ---- */
 
-static bool is_due(const struct sub *sub)
-{
-	return sub->store.rows >= ROWS_DUE ||
-	       clock_now_ns() - sub->store.waiting_ns >= sub->interval_ns;
-}
-
 static bool keeps(const struct sub *sub, bool anyway)
 {
 	return sub->host->keep(sub->host, anyway) == 0;
@@ -84,7 +78,7 @@ static void say_away(struct sub *sub)
 	sub->said_away = true;
 }
 
-/* Sends what waits. 1: not now; 0, or an error, said. */
+/* Sends all waiting rows. 0; 1: not now; or an error, after a message. */
 static int commit(struct sub *sub)
 {
 	enum http_result result;
@@ -184,7 +178,7 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 		       : 0;
 }
 
-/* A server that does not want us is an error at once, one that is away may come. */
+/* A server that refuses us is an error at once; one that is away may come back. */
 static int look_for_server(struct sub *sub)
 {
 	enum http_result result;
@@ -269,7 +263,9 @@ static int plugin_flush(void *instance)
 		return RTL_EIO;
 	if (sub->unprepared)
 		return fail(sub, sub->store.http.message);
-	if (!sub->store.rows || (!is_due(sub) && keeps(sub, false)))
+	if (!sub->store.rows ||
+	    (sub->store.rows < ROWS_DUE &&
+	     clock_now_ns() - sub->store.waiting_ns < sub->interval_ns && keeps(sub, false)))
 		return 0;
 	result = commit(sub);
 	if (result > 0)

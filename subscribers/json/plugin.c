@@ -40,14 +40,6 @@ struct sub {
 
 static const char *const beside[] = {STATE_SUFFIX, NULL};
 
-/* What the wall clock showed at that time; of a recording it is not known. */
-static int64_t unix_at(const struct sub *sub, uint64_t base_ns)
-{
-	if (sub->replays)
-		return 0;
-	return (int64_t)(host_clock_ns(CLOCK_REALTIME) - host_clock_ns(CLOCK_BOOTTIME) + base_ns);
-}
-
 static int check_pattern(struct sub *sub)
 {
 	enum timeline_format format;
@@ -66,12 +58,16 @@ static int begin(struct sub *sub, enum timeline_format format, enum look found, 
 		 int32_t pid)
 {
 	const char *session = sub->sink.host->property(sub->sink.host, "session");
+	/* the wall clock at the base; for a recording it is unknown */
+	const int64_t unix_ns = sub->replays ? 0
+					     : (int64_t)(host_clock_ns(CLOCK_REALTIME) -
+							 host_clock_ns(CLOCK_BOOTTIME) + base_ns);
 	const int fd = output_create(&sub->output, found, pid, O_RDWR);
 
 	if (fd < 0)
 		return fd;
 	sub->open = timeline_begin(&sub->sink.timeline, sub->output.path, fd, format, base_ns,
-				   unix_at(sub, base_ns), session ? session : "", true);
+				   unix_ns, session ? session : "", true);
 	if (sub->open)
 		return 0;
 	output_say(&sub->output, RTL_LEVEL_ERROR, "cannot be written (%s)",
