@@ -323,16 +323,6 @@ static bool is_meant(const struct folder *folder, const char *name)
 	       (!name || (cli_number(name, &pid) && (unsigned)folder->is.pid == pid));
 }
 
-static int refuse_none(const char *verb, const char *name)
-{
-	if (name)
-		return cli_failed("%s: there is no running `rtl trace` with the process number %s",
-				  verb, name);
-	return cli_failed("%s: no `rtl trace` of yours runs here; if its folder is elsewhere, name "
-			  "that",
-			  verb);
-}
-
 static void list_running(const struct folders *folders)
 {
 	size_t shown = 0;
@@ -368,8 +358,14 @@ int running_find(const char *verb, const char *name, struct running *running)
 			running->pid = folders.items[i].is.pid;
 			running->folder = cli_need(strdup(folders.items[i].path));
 		}
-	if (!found)
-		status = refuse_none(verb, name);
+	if (!found && name)
+		status =
+			cli_failed("%s: there is no running `rtl trace` with the process number %s",
+				   verb, name);
+	else if (!found)
+		status = cli_failed("%s: no `rtl trace` of yours runs here; if its folder is "
+				    "elsewhere, name that",
+				    verb);
 	if (found > 1) {
 		status = cli_usage("%s: more than one `rtl trace` runs; give the process or the "
 				   "folder of one:",

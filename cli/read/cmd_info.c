@@ -33,18 +33,6 @@ static const struct cli_option options[] = {
 
 /* ---- a trace ---- */
 
-/* A value of a row: text is text. */
-static void put_value(struct json *json, sqlite3_stmt *row, int column)
-{
-	const char *key = sqlite3_column_name(row, column);
-	const char *value = (const char *)sqlite3_column_text(row, column);
-
-	if (sqlite3_column_type(row, column) == SQLITE_TEXT)
-		json_text(json, key, value);
-	else
-		json_value(json, key, value);
-}
-
 static int print_part(struct database *database, const char *sql, struct json *json)
 {
 	sqlite3_stmt *row;
@@ -60,8 +48,15 @@ static int print_part(struct database *database, const char *sql, struct json *j
 			continue;
 		}
 		json_object(json, NULL);
-		for (int i = 1; i < sqlite3_column_count(row); i++)
-			put_value(json, row, i);
+		for (int i = 1; i < sqlite3_column_count(row); i++) {
+			const char *key = sqlite3_column_name(row, i);
+			const char *value = (const char *)sqlite3_column_text(row, i);
+
+			if (sqlite3_column_type(row, i) == SQLITE_TEXT)
+				json_text(json, key, value);
+			else
+				json_value(json, key, value);
+		}
 		json_end(json);
 	}
 	rc = rc == SQLITE_DONE ? 0 : database_fail(database);

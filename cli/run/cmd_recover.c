@@ -169,16 +169,6 @@ static int refuse_owner(const char *folder, uid_t owner)
 			  folder, (unsigned)owner, folder);
 }
 
-/* What a folder names is loaded and written with the caller's rights: nobody else may have had a
- * hand in it. What is not there is said later. */
-static int check_owner(const char *folder)
-{
-	struct stat st;
-
-	return stat(folder, &st) || st.st_uid == geteuid() ? CLI_OK
-							   : refuse_owner(folder, st.st_uid);
-}
-
 static int check_notes(const char *folder, const struct notes *notes)
 {
 	struct stat st;
@@ -199,7 +189,13 @@ static int recover(const char *folder, struct session settings)
 {
 	struct rtl_folder is;
 	struct notes notes;
-	int status = check_owner(folder), error;
+	struct stat st;
+	int status = CLI_OK, error;
+
+	/* What a folder names is loaded and written with the caller's rights: nobody else may have had a
+	 * hand in it. A missing folder is reported later. */
+	if (!stat(folder, &st) && st.st_uid != geteuid())
+		status = refuse_owner(folder, st.st_uid);
 
 	if (!status && folder_clean(folder)) {
 		cli_error("removed %s: who made it was killed, and it holds no events", folder);

@@ -110,25 +110,19 @@ static void remove_leftovers(const char *target)
 		closedir(dir);
 }
 
-/* Locked as long as this process lives. */
-static void hold(const char *made)
-{
-	int fd = open_lock(made, O_CREAT);
-
-	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB);
-}
-
 /* For an output that goes to that folder. CLI_OK, or CLI_FAILED after a line. */
 static int make_place(struct request *request, const char *target)
 {
 	struct place *place = &request->places[request->place_count];
+	int fd;
 
 	remove_leftovers(target);
 	*place = (struct place){.target = cli_format("%s", target),
 				.made = cli_format("%s" PLACE_PREFIX "XXXXXX", target)};
 	if (mkdtemp(place->made)) {
-		hold(place->made);
+		fd = open_lock(place->made, O_CREAT);
+		if (fd >= 0)
+			(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
 		request->place_count++;
 		return CLI_OK;
 	}

@@ -100,15 +100,6 @@ static int deliver_kept(struct launch *launch)
 	return status;
 }
 
-static void run_recorded(struct launch *launch, int status)
-{
-	if (!deliver_kept(launch)) {
-		trace_report_collected(launch, status);
-		launch_report_kept(launch);
-	}
-	child_end_like(status);
-}
-
 /* The subscribers are here. */
 static int run_collected(struct launch *launch)
 {
@@ -126,23 +117,19 @@ static int run_collected(struct launch *launch)
 		trace_remove_empty(launch);
 	if (error)
 		return error;
-	if (launch->selection.last)
-		run_recorded(launch, status);
+	if (launch->selection.last) {
+		if (!deliver_kept(launch)) {
+			trace_report_collected(launch, status);
+			launch_report_kept(launch);
+		}
+		child_end_like(status);
+	}
 	if (launch->collect.kept)
 		cli_error("`rtl recover %s` stores the rest when that is possible",
 			  launch->collect.kept);
 	free(launch->collect.kept);
 	trace_report_collected(launch, status);
 	child_end_like(status);
-}
-
-static int trace_command(struct trace *trace)
-{
-	int error = prepare(trace);
-
-	if (error)
-		return error;
-	return trace->in_process ? run_in_process(&trace->launch) : run_collected(&trace->launch);
 }
 
 static int run(void *request)
@@ -158,7 +145,9 @@ static int run(void *request)
 	launch->session.outputs.makes_tables = !trace->in_process;
 	launch->session.summarizes = !launch->quiet && !trace->in_process;
 	launch->session.default_output = output;
-	status = trace_command(trace);
+	status = prepare(trace);
+	if (!status)
+		status = trace->in_process ? run_in_process(launch) : run_collected(launch);
 	launch_fini(launch);
 	free(output);
 	return status;
