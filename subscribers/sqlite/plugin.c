@@ -72,15 +72,6 @@ static void *begin_in_thread(void *user)
 	return NULL;
 }
 
-/* false: there is no thread. */
-static bool begin_meanwhile(struct sub *sub)
-{
-	if (!host_is(sub->host, "collector") || sub->continues)
-		return false;
-	sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
-	return sub->begins;
-}
-
 /* Waits for the thread, if there is one. */
 static void await_begin(struct sub *sub)
 {
@@ -118,7 +109,9 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		output_release(&sub->output);
 		return RTL_EIO;
 	}
-	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
+	if (may_wait && host_is(sub->host, "collector") && !sub->continues)
+		sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
+	return sub->begins ? 0 : begin_output(sub);
 }
 
 /* Opens now if the name can be known now. */

@@ -16,28 +16,20 @@
 
 /* ---- descriptors ---- */
 
-static void note_if_same(struct descriptors *d, int fd, const struct stat *wanted)
-{
-	struct stat st;
-
-	if (d->count == DESCRIPTORS_MAX || fstat(fd, &st) || st.st_dev != wanted->st_dev ||
-	    st.st_ino != wanted->st_ino)
-		return;
-	d->list[d->count++] = (struct descriptor){fd, st.st_dev, st.st_ino};
-}
-
 static void find_file(struct descriptors *d, const char *path)
 {
+	struct stat wanted, st;
 	struct dirent *entry;
-	struct stat wanted;
 	DIR *dir;
 
 	if (stat(path, &wanted))
 		return;
 	dir = opendir("/proc/self/fd");
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			note_if_same(d, atoi(entry->d_name), &wanted);
+	while (dir && d->count < DESCRIPTORS_MAX && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !fstat(atoi(entry->d_name), &st) &&
+		    st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+			d->list[d->count++] =
+				(struct descriptor){atoi(entry->d_name), st.st_dev, st.st_ino};
 	if (dir)
 		closedir(dir);
 }
