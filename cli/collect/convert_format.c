@@ -88,10 +88,8 @@ static int make_file(const struct convert_job *job, uint64_t *slices)
 
 	if (is_database ? !convert_rocpd7_replaceable(job->output)
 			: timeline_look(job->output, timeline, NULL, NULL) == LOOK_FOREIGN)
-		return cli_failed("output %s exists and is no %s, so it is not written "
-				  "over; move it away, or choose another file with -o",
-				  job->output,
-				  is_database ? "database that rtl converted" : "timeline");
+		return part_refuse(job->output,
+				   is_database ? "database that rtl converted" : "timeline");
 	status = part_begin(&part, job->output);
 	if (status)
 		return status;

@@ -84,12 +84,13 @@ int launch_find_file(const char *name, char *file, size_t size);
 /** Says why a command cannot be run; the exit status that shells use for that. */
 int launch_refuse(const char *command, int error);
 /**
- * Runs the command beside a collector that has been started, and finishes that.
- * @param what  is completed at the end, for the user: "trace"
- * @param[out] status  as waitpid gives it
- * @return 0, or the errno with which the command could not be started
+ * Finds the command, starts a collector, runs the command beside it (`collected`), and finishes the collector.
+ * @param what        is completed at the end, for the user: "trace"
+ * @param[out] status as waitpid gives it
+ * @return an exit status; it has said why
  */
-int launch_collected(struct launch *launch, const char *what, int *status);
+int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
+	       int *status);
 
 /** How it ended, as property "ended" has it; to be freed. */
 char *launch_ended(const struct launch *launch, int status);
