@@ -101,8 +101,9 @@ CREATE TABLE o.@memory_allocate (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, 
     (id) ON UPDATE CASCADE, extdata JSONB NOT NULL DEFAULT '{}');
 
 -- Launches of graphs that did not fail. An executable is an address until that is instantiated anew or destroyed.
-DROP TABLE IF EXISTS temp.c_launch;
-CREATE TEMP TABLE c_launch AS
+CREATE TEMP TABLE IF NOT EXISTS c_launch (id, correlation, exec);
+DELETE FROM c_launch;
+INSERT INTO c_launch
   WITH call AS (SELECT x.id, x.instance, s.string AS name, x.begin_ns, substr(u.string, instr(u.string, '=') + 1,
       instr(u.string || ',', ',') - instr(u.string, '=') - 1) AS address
       FROM i.rtl_call_all AS x JOIN i.rocpd_string AS s ON s.id = x.function_id LEFT JOIN i.rtl_args AS u ON u.id = x.args_id
@@ -111,9 +112,9 @@ CREATE TEMP TABLE c_launch AS
     life AS (SELECT *, sum(name NOT GLOB 'hipGraphLaunch*') OVER (PARTITION BY address ORDER BY begin_ns, id) AS life FROM call),
     launch AS (SELECT *, min(begin_ns) OVER (PARTITION BY address, life) AS first FROM life WHERE name GLOB 'hipGraphLaunch*')
   SELECT id, instance AS correlation, dense_rank() OVER (ORDER BY first) AS exec FROM launch;
-CREATE INDEX temp.c_launch_of ON c_launch (correlation);
-DROP TABLE IF EXISTS temp.c_node;
-CREATE TEMP TABLE c_node (is_copy, id, launch, exec, node, begin_ns, end_ns, gpu, queue, PRIMARY KEY (is_copy, id));
+CREATE INDEX IF NOT EXISTS temp.c_launch_of ON c_launch (correlation);
+CREATE TEMP TABLE IF NOT EXISTS c_node (is_copy, id, launch, exec, node, begin_ns, end_ns, gpu, queue, PRIMARY KEY (is_copy, id));
+DELETE FROM c_node;
 INSERT INTO c_node
   SELECT w.is_copy, w.id, l.id, l.exec, row_number() OVER (PARTITION BY l.id ORDER BY w.submit_ns, w.queue, w.begin_ns), w.begin_ns,
     w.end_ns, w.gpu, w.queue
@@ -122,7 +123,7 @@ INSERT INTO c_node
     UNION ALL SELECT 1, id, correlation, submit_ns, 0, begin_ns, end_ns, gpu FROM i.rtl_copy WHERE process = :process
       AND EXISTS (SELECT 1 FROM c_launch)) AS w
   JOIN c_launch AS l ON l.correlation = w.correlation;
-CREATE INDEX temp.c_node_of ON c_node (launch);
+CREATE INDEX IF NOT EXISTS temp.c_node_of ON c_node (launch);
 
 INSERT INTO @info_node (id, hash, machine_id, system_name, hostname, release, version, hardware_name, domain_name)
   VALUES (:node, :hash, :machine, 'Linux', ifnull(:host, ''), '', '', '', '');

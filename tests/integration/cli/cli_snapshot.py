@@ -198,7 +198,7 @@ class Snapshot(Case):
         with open(self.path("text.json"), "w", encoding="utf-8") as file:
             file.write("mine")
         self.refused(1, "output text.json exists and is no trace", "snapshot", "-o", "text.json", self.in_spool())
-        self.refused(2, "-o x.foo: the suffix", "snapshot", "-o", "x.foo", self.in_spool())
+        self.refused(2, "-o x.foo: unknown suffix", "snapshot", "-o", "x.foo", self.in_spool())
         self.refused(2, "-o %q{RTL_NONE}.db: %q{RTL_NONE} is not set", "snapshot", "-o", "%q{RTL_NONE}.db",
                      self.in_spool())
         self.nothing_is_left()
