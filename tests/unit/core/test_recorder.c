@@ -200,9 +200,8 @@ static void assert_everything_seen(void)
 
 /* ---- tests */
 
-TEST(test_recorder__program_ends__replay_has_each_event_once)
+TEST_OF(test_recorder__program_ends__replay_has_each_event_once, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
@@ -212,9 +211,8 @@ TEST(test_recorder__program_ends__replay_has_each_event_once)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__replayed_twice__same_both_times)
+TEST_OF(test_recorder__replayed_twice__same_both_times, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
@@ -226,9 +224,8 @@ TEST(test_recorder__replayed_twice__same_both_times)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__program_killed__replay_has_each_event_once)
+TEST_OF(test_recorder__program_killed__replay_has_each_event_once, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, IS_KILLED), SIGKILL);
@@ -237,9 +234,9 @@ TEST(test_recorder__program_killed__replay_has_each_event_once)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched)
+TEST_OF(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched,
+	struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, CLOSES_DESCRIPTORS), 0);
@@ -249,9 +246,8 @@ TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_
 	assert_everything_seen();
 }
 
-TEST(test_recorder__bound__oldest_events_go_and_are_counted)
+TEST_OF(test_recorder__bound__oldest_events_go_and_are_counted, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
@@ -290,9 +286,8 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	return sum;
 }
 
-TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
+TEST_OF(test_recorder__bound_below_a_segment__kept_to_and_not_empty, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	own.limit_bytes = 100000;
@@ -308,9 +303,8 @@ TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
 	assert_int_equal(own.ledger.discarded, THREADS * EVENTS - own.events);
 }
 
-TEST(test_recorder__spool_disk_full__no_filler_and_all_counted)
+TEST_OF(test_recorder__spool_disk_full__no_filler_and_all_counted, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	if (mount("tmpfs", s->spools, "tmpfs", 0, "size=2m")) {
@@ -352,9 +346,8 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 	raise(SIGKILL);
 }
 
-TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
+TEST_OF(test_recorder__recorder_killed__recovered_without_gaps_or_twins, struct scratch *s)
 {
-	struct scratch *s = *state;
 	char folder[4096] = "";
 	int fds[2], status;
 	pid_t pid;
@@ -382,9 +375,8 @@ TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
 	assert_int_equal(own.ledger.delivered, own.events);
 }
 
-TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
+TEST_OF(test_recorder__disk_full__says_so_and_the_program_ends_well, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 	uint32_t left;
 
@@ -402,9 +394,8 @@ TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
 	assert_int_equal(umount(s->recording), 0);
 }
 
-TEST(test_recorder__output_cannot_be_made__one_line)
+TEST_OF(test_recorder__output_cannot_be_made__one_line, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector_options options = {.struct_size = sizeof(options),
 						.kind = RTL_RECORD,
 						.folder = s->spools,

@@ -39,6 +39,15 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 
 #define TEST(name_) TEST_WITH(name_, NULL)
 
+/* A test of what its setup has made: TEST_OF(name, struct thing *t). */
+#define TEST_OF(name_, made_)                                                                      \
+	static void of_##name_(made_);                                                             \
+	TEST(name_)                                                                                \
+	{                                                                                          \
+		of_##name_(*state);                                                                \
+	}                                                                                          \
+	static void of_##name_(__attribute__((unused)) made_)
+
 /* main, with what is done around each test and around all of them; NULL: nothing. */
 #define RUN_TESTS(setup_, teardown_, group_setup_, group_teardown_)                                \
 	int main(int argc_, char **argv_)                                                          \
