@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Subscribers and their host: scenarios of test_bus_child_host.c, _ids.c and _lack.c. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

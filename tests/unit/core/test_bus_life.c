@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a process: scenarios of test_bus_child_life.c. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

@@ -4,9 +4,6 @@
  * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
  * each is there once and in order.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/collector.h>
 #include <rtl/rtl.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registering streams and vendors, in a process where nobody listens. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/rtl.h>
 

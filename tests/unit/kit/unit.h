@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmocka, with tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
+ * cmocka, the headers of C that most tests need, and tests that make themselves known:
+ * TEST(test_x__y__z) { ... }, in the order of their file, and RUN_TESTS at its end. An argument of the
+ * program chooses tests by their names.
+ */
+/*
+ * cmocka, with the headers of C that tests use most, and tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
  * and RUN_TESTS at its end. An argument of the program chooses tests by their names.
  */
 #pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 

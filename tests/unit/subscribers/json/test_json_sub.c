@@ -3,9 +3,6 @@
  * Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how
  * often. Strict parsers read whole files in tests/integration/timeline.
  */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <rtl/describe.h>
 

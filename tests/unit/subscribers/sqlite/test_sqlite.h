@@ -9,9 +9,6 @@
 #include "unit.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A run of the plugin. */
 struct trace {

@@ -13,7 +13,6 @@
 #include <link.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);

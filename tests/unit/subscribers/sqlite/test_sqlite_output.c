@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Loads with an output of the test's choice, in its folder. */
 static int load_output(struct trace *t, const char *name, const char *settings)

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SIZE (48 + sizeof(struct rtl_hsa_dispatch))
 

@@ -6,7 +6,6 @@
 #include "test_sqlite.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void begin(struct trace *t)
 {
