@@ -115,6 +115,25 @@ static void assert_whole(struct trace *t, int64_t dispatches)
 	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 }
 
+/* A host that has flushed so many dispatches. */
+static void die_after(struct trace *t, uint64_t dispatches)
+{
+	begin_host(t, "collector");
+	deliver_dispatches(t, dispatches);
+	fake_host_flush(t->host);
+	die(t);
+}
+
+/* Goes on after what is stored, to the whole of it. */
+static void recover_whole(struct trace *t, uint64_t stored, uint64_t dispatches)
+{
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), stored * SIZE);
+	deliver_dispatches(t, dispatches);
+	trace_end(t);
+	assert_whole(t, (int64_t)dispatches);
+}
+
 TRACE_TEST(test_sqlite_recover__host_died__each_event_is_there_once)
 {
 	begin_host(t, "collector");
@@ -124,11 +143,7 @@ TRACE_TEST(test_sqlite_recover__host_died__each_event_is_there_once)
 	die(t);
 	assert_sql(t, "SELECT count(*) FROM rocpd_op", "500");
 
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 500 * SIZE);
-	deliver_dispatches(t, 800);
-	trace_end(t);
-	assert_whole(t, 800);
+	recover_whole(t, 500, 800);
 	assert_sql(t, "SELECT published, delivered FROM rtl_ledger WHERE stream='rtl.hsa'",
 		   "800|800");
 	assert_sql(t, "SELECT count(*) FROM rtl_process", "1");
@@ -181,14 +196,8 @@ TRACE_TEST(test_sqlite_recover__gpus_by_index__go_on_so)
 
 TRACE_TEST(test_sqlite_recover__names__are_not_doubled)
 {
-	begin_host(t, "collector");
-	deliver_dispatches(t, 20);
-	fake_host_flush(t->host);
-	die(t);
-	begin_host(t, "recover");
-	deliver_dispatches(t, 40);
-	trace_end(t);
-	assert_whole(t, 40);
+	die_after(t, 20);
+	recover_whole(t, 20, 40);
 	assert_sql(t,
 		   "SELECT count(*) - count(DISTINCT string), count(*) - count(DISTINCT id) FROM "
 		   "rocpd_string",
@@ -359,20 +368,13 @@ TRACE_TEST(test_sqlite_recover__killed_within_a_transaction__goes_on_before_it)
 	}
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_code, CLD_KILLED);
-	begin_host(t, "recover"); /* though nobody has waited for it yet */
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 1000 * SIZE);
-	deliver_dispatches(t, 51000);
-	trace_end(t);
-	assert_whole(t, 51000);
+	recover_whole(t, 1000, 51000); /* though nobody has waited for it yet */
 	waitpid(child, NULL, 0);
 }
 
 TRACE_TEST(test_sqlite_recover__recovery_died__another_goes_on)
 {
-	begin_host(t, "collector");
-	deliver_dispatches(t, 100);
-	fake_host_flush(t->host);
-	die(t);
+	die_after(t, 100);
 	for (int i = 1; i <= 3; i++) {
 		begin_host(t, "recover");
 		deliver_dispatches(t, 100 + (uint64_t)i * 50);
@@ -380,20 +382,13 @@ TRACE_TEST(test_sqlite_recover__recovery_died__another_goes_on)
 		deliver_dispatches(t, 7);
 		die(t);
 	}
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 250 * SIZE);
-	deliver_dispatches(t, 300);
-	trace_end(t);
-	assert_whole(t, 300);
+	recover_whole(t, 250, 300);
 	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "4");
 }
 
 TRACE_TEST(test_sqlite_recover__nothing_left__output_is_completed)
 {
-	begin_host(t, "collector");
-	deliver_dispatches(t, 100);
-	fake_host_flush(t->host);
-	die(t);
+	die_after(t, 100);
 	trace_new_host(t, "recover");
 	assert_int_equal(trace_load(t, ""), 0);
 	trace_end(t);
@@ -406,11 +401,7 @@ TRACE_TEST(test_sqlite_recover__finished_output__is_appended_to)
 	begin_host(t, "collector");
 	deliver_dispatches(t, 100);
 	trace_end(t);
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
-	deliver_dispatches(t, 150);
-	trace_end(t);
-	assert_whole(t, 150);
+	recover_whole(t, 100, 150);
 	assert_sql(t, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "1");
 	assert_sql(t, "PRAGMA journal_mode", "delete");
 }
@@ -430,11 +421,7 @@ TRACE_TEST(test_sqlite_recover__flush_fails__neither_rows_nor_positions)
 	sqlite3_close(other);
 	fake_host_end(t->host);
 	bury(t->file);
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
-	deliver_dispatches(t, 150);
-	trace_end(t);
-	assert_whole(t, 150);
+	recover_whole(t, 100, 150);
 }
 
 TRACE_TEST(test_sqlite_recover__process_ends_before_the_flush__not_without_positions)
