@@ -122,17 +122,12 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the environment ---- */
 
-static bool is_set_by(const struct session_variable *variable, const char *entry)
-{
-	size_t length = strlen(variable->name);
-
-	return !strncmp(entry, variable->name, length) && entry[length] == '=';
-}
-
 static bool is_replaced(const struct session_variable *variables, size_t count, const char *entry)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (is_set_by(&variables[i], entry))
+		const size_t length = strlen(variables[i].name);
+
+		if (!strncmp(entry, variables[i].name, length) && entry[length] == '=')
 			return true;
 	}
 	return false;
@@ -315,13 +310,6 @@ static void stop_self(void)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-/* Whether a signal from the kernel goes to all that the terminal has in the foreground. That the
- * terminal has gone it tells the session's leader alone, which rtl may be. */
-static bool is_for_all(const siginfo_t *info)
-{
-	return info->si_code == SI_KERNEL && info->si_signo != SIGHUP && info->si_signo != SIGCONT;
-}
-
 static void take_signal(pid_t pid, struct witness *witness, const struct child_work *work,
 			const siginfo_t *info)
 {
@@ -329,7 +317,11 @@ static void take_signal(pid_t pid, struct witness *witness, const struct child_w
 
 	if (info->si_signo == SIGCHLD)
 		return;
-	alone = !witness_saw(witness, info->si_signo) && !is_for_all(info);
+	/* The kernel signals all that the terminal has in the foreground; but that the terminal has gone it tells
+	 * the session's leader alone, which rtl may be. */
+	alone = !witness_saw(witness, info->si_signo) &&
+		(info->si_code != SI_KERNEL || info->si_signo == SIGHUP ||
+		 info->si_signo == SIGCONT);
 	if (alone && work && work->snapshot_signal == info->si_signo)
 		work->snapshot(work->user);
 	else if (alone)

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "output_writer.h"
+#include "part.h"
 #include "sqlite_open.h"
 
 int database_fail(const struct database *database)
@@ -154,11 +155,7 @@ bool database_replaceable(const char *path)
 
 int database_check_replaceable(const char *path)
 {
-	return database_replaceable(path)
-		       ? CLI_OK
-		       : cli_failed("output %s exists and is no trace, so it is not written over; "
-				    "move it away, or choose another file with -o",
-				    path);
+	return database_replaceable(path) ? CLI_OK : part_refuse(path, "trace");
 }
 
 bool database_same_file(const char *a, const char *b)

@@ -16,7 +16,7 @@
 
 #define PREFIX "rtl-" /* of the names of folders */
 
-/* How long a lock may outlive the process that took it. */
+/* Longest time that a lock outlives the process that took it. */
 #define LOOK_WAIT_MS 5000
 #define LOOK_STEP_MS 10
 
@@ -68,13 +68,6 @@ static bool is_own_folder(const char *path, struct stat *st)
 	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
 }
 
-static void add_debris(struct folders *folders, const char *path)
-{
-	folders->debris = cli_need(
-		reallocarray(folders->debris, folders->debris_count + 1, sizeof(*folders->debris)));
-	folders->debris[folders->debris_count++] = cli_need(strdup(path));
-}
-
 static void add_folder(void *user, const char *path)
 {
 	struct folders *folders = user;
@@ -86,7 +79,9 @@ static void add_folder(void *user, const char *path)
 	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
 	if (folder.is.kind == RTL_FOLDER_DEBRIS) {
-		add_debris(folders, path);
+		folders->debris = cli_need(reallocarray(folders->debris, folders->debris_count + 1,
+							sizeof(*folders->debris)));
+		folders->debris[folders->debris_count++] = cli_need(strdup(path));
 		return;
 	}
 	folder.changed = st.st_mtime;
@@ -239,7 +234,7 @@ size_t folder_visit_spools(const char *path,
 	return spools.count;
 }
 
-/* One of a recording's folders that this version cannot read: *user becomes its path, to be freed. */
+/* Notes the first folder of a recording that this version cannot read: *user is its path, to be freed. */
 static void note_unreadable(void *user, const char *path)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
@@ -301,15 +296,16 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 	is->struct_size = sizeof(*is);
 	error = look_patiently(path, is);
 	if (error == RTL_ENOENT)
-		return cli_failed("%s: %s: there is no such folder; `rtl recover` lists those that "
-				  "were left",
-				  verb, path);
+		return cli_failed(
+			"%s: %s: there is no such file or folder; `rtl recover` lists what "
+			"can be recovered",
+			verb, path);
 	if (error == RTL_EFORMAT)
 		return refuse_format(verb, path);
 	if (error)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
 	if (is->kind == RTL_FOLDER_DEBRIS)
-		return cli_failed("%s: %s holds no events: who made it was killed; `rtl recover` "
+		return cli_failed("%s: %s holds no events: its maker was killed; `rtl recover` "
 				  "removes it",
 				  verb, path);
 	return is->kind == RTL_FOLDER_OTHER ? look_at_recording(verb, path) : CLI_OK;
@@ -319,22 +315,13 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 
 #define SHOWN 8
 
-/* Whether the user means that one: by its folder, or by the process of rtl. */
+/* Whether it is a running rtl, and, with a name, the one of that process. */
 static bool is_meant(const struct folder *folder, const char *name)
 {
 	unsigned pid;
 
-	return !name || (cli_number(name, &pid) && (unsigned)folder->is.pid == pid);
-}
-
-static int refuse_none(const char *verb, const char *name)
-{
-	if (name)
-		return cli_failed("%s: there is no running `rtl trace` with the process number %s",
-				  verb, name);
-	return cli_failed("%s: no `rtl trace` of yours runs here; if its folder is elsewhere, name "
-			  "that",
-			  verb);
+	return folder->is.kind == RTL_FOLDER_COLLECTOR && folder->is.in_use &&
+	       (!name || (cli_number(name, &pid) && (unsigned)folder->is.pid == pid));
 }
 
 static void list_running(const struct folders *folders)
@@ -343,48 +330,17 @@ static void list_running(const struct folders *folders)
 
 	for (size_t i = 0; i < folders->count; i++) {
 		const struct folder *folder = &folders->items[i];
-		if (folder->is.kind != RTL_FOLDER_COLLECTOR || !folder->is.in_use)
-			continue;
-		if (shown++ < SHOWN)
+		if (is_meant(folder, NULL) && shown++ < SHOWN)
 			cli_error("process %d: %s", folder->is.pid, folder->path);
 	}
 	if (shown > SHOWN)
 		cli_error("and %zu more", shown - SHOWN);
 }
 
-/* The one that the user means; NULL after a line, or several. */
-static const struct folder *find_running(const char *verb, const char *name,
-					 const struct folders *folders, int *status)
-{
-	const struct folder *one = NULL;
-	size_t found = 0;
-
-	for (size_t i = 0; i < folders->count; i++) {
-		const struct folder *folder = &folders->items[i];
-		if (folder->is.kind != RTL_FOLDER_COLLECTOR || !folder->is.in_use ||
-		    !is_meant(folder, name))
-			continue;
-		one = folder;
-		found++;
-	}
-	if (found == 1)
-		return one;
-	*status = CLI_FAILED;
-	if (!found) {
-		refuse_none(verb, name);
-		return NULL;
-	}
-	*status = cli_usage("%s: more than one `rtl trace` runs; give the process or the folder of "
-			    "one:",
-			    verb);
-	list_running(folders);
-	return NULL;
-}
-
 int running_find(const char *verb, const char *name, struct running *running)
 {
-	const struct folder *folder;
 	struct folders folders;
+	size_t found = 0;
 	unsigned pid;
 	int status = CLI_OK;
 
@@ -398,10 +354,24 @@ int running_find(const char *verb, const char *name, struct running *running)
 				 "path",
 				 verb, name);
 	folders_find(&folders);
-	folder = find_running(verb, name, &folders, &status);
-	if (folder) {
-		running->pid = folder->is.pid;
-		running->folder = cli_need(strdup(folder->path));
+	for (size_t i = 0; i < folders.count; i++)
+		if (is_meant(&folders.items[i], name) && !found++) {
+			running->pid = folders.items[i].is.pid;
+			running->folder = cli_need(strdup(folders.items[i].path));
+		}
+	if (!found && name)
+		status =
+			cli_failed("%s: there is no running `rtl trace` with the process number %s",
+				   verb, name);
+	else if (!found)
+		status = cli_failed("%s: no `rtl trace` of yours runs here; if its folder is "
+				    "elsewhere, name that",
+				    verb);
+	if (found > 1) {
+		status = cli_usage("%s: more than one `rtl trace` runs; give the process or the "
+				   "folder of one:",
+				   verb);
+		list_running(&folders);
 	}
 	folders_fini(&folders);
 	return status;

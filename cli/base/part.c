@@ -20,6 +20,13 @@ int part_check_place(const char *output)
 		       : CLI_OK;
 }
 
+int part_refuse(const char *output, const char *kind)
+{
+	return cli_failed("output %s exists and is no %s, so it is not written over; move it away, "
+			  "or choose another file with -o",
+			  output, kind);
+}
+
 /* In a folder that others may write to as well: the file is new, and what SQLite would read beside it
  * is not theirs. */
 static int make(const struct part *part)

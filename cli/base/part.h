@@ -20,6 +20,8 @@ struct part {
 /** Whether an output may have that name: CLI_FAILED, after a line, if somebody else has put something
  *  there. */
 int part_check_place(const char *output);
+/** Says that what is there is none of that kind, and so is not written over; CLI_FAILED. */
+int part_refuse(const char *output, const char *kind);
 /** Begins one. CLI_OK, or CLI_FAILED after a line. */
 int part_begin(struct part *part, const char *output);
 /** Gives the file its name if `status` is CLI_OK, else removes it. The status, or CLI_FAILED after a

@@ -20,17 +20,14 @@ static void put(const char *text)
 	(void)written; /* nothing depends on it */
 }
 
-/* A terminal that knows how to clear a line. */
-static bool can_show(void)
-{
-	const char *terminal = getenv("TERM");
-
-	return isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-}
-
 void progress_init(struct progress *progress, const char *words, bool quiet)
 {
-	progress->words = !quiet && can_show() ? words : NULL;
+	const char *terminal = getenv("TERM"); /* which knows how to clear a line */
+
+	progress->words = !quiet && isatty(STDERR_FILENO) && terminal && *terminal &&
+					  strcmp(terminal, "dumb") != 0
+				  ? words
+				  : NULL;
 	progress->stops = "Ctrl-C stops, `rtl recover` completes";
 	progress->begin_ns = host_clock_ns(CLOCK_MONOTONIC);
 	progress->shown_ns = progress->most = 0;

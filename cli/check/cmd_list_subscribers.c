@@ -103,8 +103,9 @@ const struct cli_command cmd_list_subscribers = {
 	.name = "list-subscribers",
 	.operands = "",
 	.purpose = "Lists the subscribers and their settings",
-	.details = "Looked for in the working directory, in the folders of RTL_PLUGIN_PATH, and\n"
-		   "where rtl is installed.",
+	.details =
+		"Searches the working directory, the folders of RTL_PLUGIN_PATH, and the folder\n"
+		"of rtl's own subscribers.",
 	CLI_OPTIONS(options),
 	.request_size = sizeof(struct listing),
 	.run = list,

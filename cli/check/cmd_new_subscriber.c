@@ -24,20 +24,14 @@ struct beginning {
 	bool cxx;
 };
 
-/* Becomes a name of a target, of a file, and text in sources. */
-static bool is_name(const char *name)
-{
-	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-	return *name >= 'a' && *name <= 'z' && !name[length] && length <= NAME_MOST;
-}
-
 static int begin(void *request)
 {
 	const struct beginning *beginning = request;
 	const char *name = beginning->names.list[0];
+	/* becomes a name of a target, of a file, and text in sources */
+	const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	if (!is_name(name))
+	if (*name < 'a' || *name > 'z' || name[length] || length > NAME_MOST)
 		return cli_usage("'%s' cannot be the name of a subscriber: give up to %d of a-z, "
 				 "0-9 and _, a letter first",
 				 name, NAME_MOST);

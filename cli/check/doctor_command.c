@@ -92,21 +92,17 @@ static void note_losses(const struct doctor *doctor, const struct run_ledger *le
 int doctor_run(struct doctor *doctor, struct launch *launch)
 {
 	struct session *session = &launch->session;
-	int error, status;
+	int error, status = 0;
 
 	into = doctor;
 	session->output_to_stderr = true;
 	session_set(session, "RTL_SESSION", launch->id);
-	status = collect_start(launch, (struct rtl_collector_options){
-					       .kind = RTL_COLLECT,
-					       .subscribers = "",
-					       .own = &subscriber,
-				       });
-	if (status)
-		return status;
-	error = launch_collected(launch, "count", &status);
+	error = launch_run(launch,
+			   (struct rtl_collector_options){
+				   .kind = RTL_COLLECT, .subscribers = "", .own = &subscriber},
+			   "count", &status);
 	if (error)
-		return launch_refuse(launch->command[0], error);
+		return error;
 	doctor->ran = true;
 	doctor_fact(doctor, "ran", "1");
 	note_losses(doctor, &launch->collect.ledger);

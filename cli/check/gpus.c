@@ -82,7 +82,7 @@ int gpus_find(struct gpu *const **found)
 		(void)hsa.iterate_agents(add, NULL);
 	if (!count)
 		return cli_failed(
-			"the HSA runtime finds no GPU here; --gpu says of which one to tell");
+			"the HSA runtime finds no GPU here; name one, such as --gpu gfx90a");
 	*found = list;
 	return CLI_OK;
 }

@@ -44,7 +44,7 @@ void collect_set_properties(const char *id, const char *mode)
 	set_or_unset("RTL_MODE", mode);
 }
 
-/* The subscribers take from our environment what they would take from the program's. */
+/* Subscribers read our environment as they would read the program's. */
 static void set_properties(const struct launch *launch)
 {
 	const char *there = getenv("RTL_SUBSCRIBERS");
@@ -180,7 +180,7 @@ bool collect_is_stoppable(void *user)
 	return shown;
 }
 
-/* Whether a collector could not do all that it should have; says why. */
+/* Whether the collector failed at something; prints why. */
 static bool say_failure(const struct rtl_collector *collector)
 {
 	const char *failure = rtl_collector_failure(collector);
@@ -221,6 +221,7 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 	uint32_t running;
 	int error;
 
+	options.struct_size = sizeof(options);
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
 	words = cli_format(options.kind == RTL_REPLAY
@@ -245,17 +246,16 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 	return error ? CLI_FAILED : CLI_OK;
 }
 
-int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
+		    bool death_said)
 {
 	const bool record = kind == RTL_RECORD_RECOVER;
 
-	return deliver(
-		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
-					       .kind = kind,
-					       .subscribers = record ? NULL : subscribers,
-					       .output = record ? subscribers : NULL,
-					       .folder = folder},
-		left, false);
+	return deliver((struct rtl_collector_options){.kind = kind,
+						      .subscribers = record ? NULL : subscribers,
+						      .output = record ? subscribers : NULL,
+						      .folder = folder},
+		       left, death_said);
 }
 
 int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
@@ -266,30 +266,18 @@ int collect_feed(char *const *traces, size_t count, const char *input, const cha
 
 	progress_init(&progress, "reading", !own);
 	progress.stops = "Ctrl-C stops";
-	status = deliver(
-		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
-					       .kind = RTL_REPLAY,
-					       .subscribers = subscribers,
-					       .folder = traces[0],
-					       .input = input,
-					       .more = (const char *const *)traces + 1,
-					       .more_count = count - 1,
-					       .own = own,
-					       .progress = tell_progress,
-					       .progress_user = &progress},
-		NULL, false);
+	status = deliver((struct rtl_collector_options){.kind = RTL_REPLAY,
+							.subscribers = subscribers,
+							.folder = traces[0],
+							.input = input,
+							.more = (const char *const *)traces + 1,
+							.more_count = count - 1,
+							.own = own,
+							.progress = tell_progress,
+							.progress_user = &progress},
+			 NULL, false);
 	progress_clear(&progress);
 	return status;
-}
-
-int collect_deliver_completed(const char *folder, const char *subscribers)
-{
-	return deliver(
-		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
-					       .kind = RTL_REPLAY,
-					       .subscribers = subscribers,
-					       .folder = folder},
-		NULL, true);
 }
 
 int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own)

@@ -88,15 +88,15 @@ void collect_set_properties(const char *id, const char *mode);
  * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of
  *              the recording
  * @param[out] left  processes that still run; may be NULL
+ * @param death_said  the user knows that the collector died
  * @return an exit status; it has said why
  */
-int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
+		    bool death_said);
 /** Replays what a source plugin reads, one trace or several as one; input: its name, NULL: the first that says
  *  it reads them. own: a subscriber of rtl's own beside the others, and how far it is is shown; or NULL. */
 int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
 		 const struct rtl_subscriber *own);
-/** Replays a recording that collect_deliver has just completed: that its collector died has been said. */
-int collect_deliver_completed(const char *folder, const char *subscribers);
 
 /** Lets a subscriber of rtl's own look at what is in a folder, as RTL_INSPECT does, or at the begin of a file that
  *  a source reads. CLI_OK, or an exit status after a line. */

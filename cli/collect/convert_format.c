@@ -55,14 +55,13 @@ int convert_choose(struct convert_job *job, const char *format)
 	while (job->suffix < SUFFIXES && !output_ends_in(job->output, suffixes[job->suffix].name))
 		job->suffix++;
 	if (job->suffix == SUFFIXES)
-		return cli_usage("convert: -o %s: the suffix says what is written, and is not "
-				 "known; known are " CONVERT_SUFFIXES,
+		return cli_usage("convert: -o %s: unknown suffix; known are " CONVERT_SUFFIXES,
 				 job->output);
 	while (chosen < FORMATS && (format ? strcmp(formats[chosen], format) != 0
 					   : !(suffixes[job->suffix].formats & 1u << chosen)))
 		chosen++;
 	if (chosen == FORMATS)
-		return cli_usage("convert: --format %s: is not known; known are " CONVERT_FORMATS,
+		return cli_usage("convert: --format %s: unknown; known are " CONVERT_FORMATS,
 				 format);
 	if (!(suffixes[job->suffix].formats & 1u << chosen))
 		return refuse_suffix(job->output, chosen);
@@ -89,10 +88,8 @@ static int make_file(const struct convert_job *job, uint64_t *slices)
 
 	if (is_database ? !convert_rocpd7_replaceable(job->output)
 			: timeline_look(job->output, timeline, NULL, NULL) == LOOK_FOREIGN)
-		return cli_failed("output %s exists and is no %s, so it is not written "
-				  "over; move it away, or choose another file with -o",
-				  job->output,
-				  is_database ? "database that rtl converted" : "timeline");
+		return part_refuse(job->output,
+				   is_database ? "database that rtl converted" : "timeline");
 	status = part_begin(&part, job->output);
 	if (status)
 		return status;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What the rows refer to, as convert_rows.h says.
+-- What the rows of convert_rows.sql refer to. A kernel's `code` is the hash of its code object; an agent's `place` is among its kind, from
+-- 0; the agent in c_host stands for the processors; c_pmc are counters.
 
 CREATE TEMP TABLE c_seen (process, uid INTEGER, name_id, gpu, queue, stream, tid, object, kernels, PRIMARY KEY (process, uid, name_id,
     gpu, queue, stream, tid));

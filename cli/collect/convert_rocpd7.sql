@@ -1,13 +1,14 @@
 -- SPDX-License-Identifier: MIT
--- The rocpd schema of ROCm 7, version 3.0.0, of process :process: @name stands for its table rocpd_name, a lone @ for its guid, `o`
+-- The rocpd schema of ROCm 7, version 3.0.2, of process :process: @name stands for its table rocpd_name, a lone @ for its guid, `o`
 -- for the file. Names of tables and columns are facts of the format (rocprofiler-sdk, share/rocprofiler-sdk-rocpd).
 --
 -- Numbers within a process: agents are KFD nodes, threads and the process have the numbers that the system gave them, regions and
 -- dispatches those of the trace. Events are numbered by kind: calls and ranges as their regions; dispatches behind :ops, copies
--- behind :copies, memory behind :mems.
+-- behind :copies, memory behind :mems. A graph_exec_id stands for an executable graph, from 1 in the order of their first launches; a
+-- graph_node_id for a place in the launch, from 1 in the order of submission.
 
 CREATE TABLE o.@metadata (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, tag TEXT NOT NULL, value TEXT NOT NULL);
-INSERT INTO @metadata (tag, value) VALUES ('schema_version', '3.0.0'), ('uuid', '_' || replace('@', '-', '_')), ('guid', '@');
+INSERT INTO @metadata (tag, value) VALUES ('schema_version', '3.0.2'), ('uuid', '_' || replace('@', '-', '_')), ('guid', '@');
 
 CREATE TABLE o.@string (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', string TEXT NOT NULL UNIQUE);
 CREATE TABLE o.@info_node (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', hash BIGINT NOT NULL
@@ -21,7 +22,7 @@ CREATE TABLE o.@info_thread (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid
     CASCADE, tid INTEGER NOT NULL, name TEXT, start BIGINT, "end" BIGINT, extdata JSONB NOT NULL DEFAULT '{}');
 CREATE TABLE o.@info_agent (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
     REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, type TEXT
-    CHECK (type IN ('CPU', 'GPU')), absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, uuid INTEGER, name TEXT,
+    CHECK (type IN ('CPU', 'GPU', 'NIC')), absolute_index INTEGER, logical_index INTEGER, type_index INTEGER, uuid INTEGER, name TEXT,
     model_name TEXT, vendor_name TEXT, product_name TEXT, user_name TEXT, extdata JSONB NOT NULL DEFAULT '{}');
 CREATE TABLE o.@info_queue (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
     REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, name TEXT,
@@ -31,7 +32,7 @@ CREATE TABLE o.@info_stream (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid
     extdata JSONB NOT NULL DEFAULT '{}');
 CREATE TABLE o.@info_pmc (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
     REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, agent_id
-    INTEGER REFERENCES @info_agent (id) ON UPDATE CASCADE, target_arch TEXT CHECK (target_arch IN ('CPU', 'GPU')), event_code INT,
+    INTEGER REFERENCES @info_agent (id) ON UPDATE CASCADE, target_arch TEXT CHECK (target_arch IN ('CPU', 'GPU', 'NIC')), event_code INT,
     instance_id INTEGER, name TEXT NOT NULL, symbol TEXT NOT NULL, description TEXT, long_description TEXT DEFAULT '', component
     TEXT, units TEXT DEFAULT '', value_type TEXT CHECK (value_type IN ('ABS', 'ACCUM', 'RELATIVE')), block TEXT, expression TEXT,
     is_constant INTEGER, is_derived INTEGER, extdata JSONB NOT NULL DEFAULT '{}');
@@ -73,7 +74,8 @@ CREATE TABLE o.@kernel_dispatch (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, 
     queue_id INTEGER NOT NULL REFERENCES @info_queue (id) ON UPDATE CASCADE, stream_id INTEGER NOT NULL REFERENCES @info_stream
     (id) ON UPDATE CASCADE, start BIGINT NOT NULL, "end" BIGINT NOT NULL, private_segment_size INTEGER, group_segment_size
     INTEGER, workgroup_size_x INTEGER NOT NULL, workgroup_size_y INTEGER NOT NULL, workgroup_size_z INTEGER NOT NULL, grid_size_x
-    INTEGER NOT NULL, grid_size_y INTEGER NOT NULL, grid_size_z INTEGER NOT NULL, region_name_id INTEGER REFERENCES @string (id)
+    INTEGER NOT NULL, grid_size_y INTEGER NOT NULL, grid_size_z INTEGER NOT NULL, graph_exec_id INTEGER NOT NULL DEFAULT 0,
+    graph_node_id INTEGER NOT NULL DEFAULT 0, region_name_id INTEGER REFERENCES @string (id)
     ON UPDATE CASCADE, event_id INTEGER REFERENCES @event (id) ON UPDATE CASCADE, extdata JSONB NOT NULL DEFAULT '{}');
 CREATE TABLE o.@memory_copy (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
     REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, tid
@@ -81,7 +83,14 @@ CREATE TABLE o.@memory_copy (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid
     REFERENCES @string (id) ON UPDATE CASCADE, dst_agent_id INTEGER REFERENCES @info_agent (id) ON UPDATE CASCADE, dst_address
     INTEGER, src_agent_id INTEGER REFERENCES @info_agent (id) ON UPDATE CASCADE, src_address INTEGER, size INTEGER NOT NULL,
     queue_id INTEGER REFERENCES @info_queue (id) ON UPDATE CASCADE, stream_id INTEGER REFERENCES @info_stream (id) ON UPDATE
-    CASCADE, region_name_id INTEGER REFERENCES @string (id) ON UPDATE CASCADE, event_id INTEGER REFERENCES @event (id) ON UPDATE
+    CASCADE, graph_exec_id INTEGER NOT NULL DEFAULT 0, graph_node_id INTEGER NOT NULL DEFAULT 0, region_name_id INTEGER
+    REFERENCES @string (id) ON UPDATE CASCADE, event_id INTEGER REFERENCES @event (id) ON UPDATE CASCADE, extdata JSONB NOT NULL
+    DEFAULT '{}');
+CREATE TABLE o.@graph_launch (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
+    REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, tid
+    INTEGER REFERENCES @info_thread (id) ON UPDATE CASCADE, agent_id INTEGER REFERENCES @info_agent (id) ON UPDATE CASCADE,
+    queue_id INTEGER REFERENCES @info_queue (id) ON UPDATE CASCADE, start BIGINT NOT NULL, "end" BIGINT NOT NULL, graph_exec_id
+    INTEGER NOT NULL, kernel_dispatch_count INTEGER NOT NULL DEFAULT 0, event_id INTEGER REFERENCES @event (id) ON UPDATE
     CASCADE, extdata JSONB NOT NULL DEFAULT '{}');
 CREATE TABLE o.@memory_allocate (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', nid INTEGER NOT NULL
     REFERENCES @info_node (id) ON UPDATE CASCADE, pid INTEGER NOT NULL REFERENCES @info_process (id) ON UPDATE CASCADE, tid
@@ -90,6 +99,30 @@ CREATE TABLE o.@memory_allocate (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, 
     start BIGINT NOT NULL, "end" BIGINT NOT NULL, address INTEGER, size INTEGER NOT NULL, queue_id INTEGER REFERENCES @info_queue
     (id) ON UPDATE CASCADE, stream_id INTEGER REFERENCES @info_stream (id) ON UPDATE CASCADE, event_id INTEGER REFERENCES @event
     (id) ON UPDATE CASCADE, extdata JSONB NOT NULL DEFAULT '{}');
+
+-- Launches of graphs that did not fail. An executable is an address until that is instantiated anew or destroyed.
+DROP TABLE IF EXISTS temp.c_launch;
+CREATE TEMP TABLE c_launch AS
+  WITH call AS (SELECT x.id, x.instance, s.string AS name, x.begin_ns, substr(u.string, instr(u.string, '=') + 1,
+      instr(u.string || ',', ',') - instr(u.string, '=') - 1) AS address
+      FROM i.rtl_call_all AS x JOIN i.rocpd_string AS s ON s.id = x.function_id LEFT JOIN i.rtl_args AS u ON u.id = x.args_id
+      WHERE x.process = :process AND NOT x.flags & 1 AND x.function_id IN (SELECT id FROM i.rocpd_string WHERE string GLOB
+        'hipGraphLaunch*' OR string GLOB 'hipGraphInstantiate*' OR string = 'hipGraphExecDestroy')),
+    life AS (SELECT *, sum(name NOT GLOB 'hipGraphLaunch*') OVER (PARTITION BY address ORDER BY begin_ns, id) AS life FROM call),
+    launch AS (SELECT *, min(begin_ns) OVER (PARTITION BY address, life) AS first FROM life WHERE name GLOB 'hipGraphLaunch*')
+  SELECT id, instance AS correlation, dense_rank() OVER (ORDER BY first) AS exec FROM launch;
+CREATE INDEX temp.c_launch_of ON c_launch (correlation);
+DROP TABLE IF EXISTS temp.c_node;
+CREATE TEMP TABLE c_node (is_copy, id, launch, exec, node, begin_ns, end_ns, gpu, queue, PRIMARY KEY (is_copy, id));
+INSERT INTO c_node
+  SELECT w.is_copy, w.id, l.id, l.exec, row_number() OVER (PARTITION BY l.id ORDER BY w.submit_ns, w.queue, w.begin_ns), w.begin_ns,
+    w.end_ns, w.gpu, w.queue
+  FROM (SELECT 0 AS is_copy, id, correlation, submit_ns, queue, begin_ns, end_ns, gpu FROM i.rtl_kernel_op WHERE process = :process
+      AND EXISTS (SELECT 1 FROM c_launch)
+    UNION ALL SELECT 1, id, correlation, submit_ns, 0, begin_ns, end_ns, gpu FROM i.rtl_copy WHERE process = :process
+      AND EXISTS (SELECT 1 FROM c_launch)) AS w
+  JOIN c_launch AS l ON l.correlation = w.correlation;
+CREATE INDEX temp.c_node_of ON c_node (launch);
 
 INSERT INTO @info_node (id, hash, machine_id, system_name, hostname, release, version, hardware_name, domain_name)
   VALUES (:node, :hash, :machine, 'Linux', ifnull(:host, ''), '', '', '', '');
@@ -179,12 +212,12 @@ UPDATE @arg SET extdata = json_object('stream_id', (SELECT s.number FROM c_strea
   WHERE name = 'stream' AND value IN (SELECT printf('0x%x', stream) FROM c_stream);
 INSERT INTO @kernel_dispatch (id, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end",
     private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, grid_size_x, grid_size_y,
-    grid_size_z, region_name_id, event_id)
+    grid_size_z, graph_exec_id, graph_node_id, region_name_id, event_id)
   SELECT x.id, :node, :pid, x.tid, x.gpu, k.id, x.id, x.queue, s.number, x.begin_ns, x.end_ns, x.scratch_bytes, x.lds_bytes,
-    x.workgroup_x, x.workgroup_y, x.workgroup_z, x.grid_x, x.grid_y, x.grid_z, (SELECT id FROM @string WHERE string = ''), :ops +
-    x.id
+    x.workgroup_x, x.workgroup_y, x.workgroup_z, x.grid_x, x.grid_y, x.grid_z, ifnull(g.exec, 0), ifnull(g.node, 0), (SELECT id FROM @string
+    WHERE string = ''), :ops + x.id
   FROM c_dispatch AS x CROSS JOIN c_kernel AS k ON k.process = x.process AND k.uid = x.uid AND k.name_id = x.name_id
-  CROSS JOIN c_stream AS s ON s.process = x.process AND s.stream = x.stream
+  CROSS JOIN c_stream AS s ON s.process = x.process AND s.stream = x.stream LEFT JOIN c_node AS g ON g.is_copy = 0 AND g.id = x.id
   WHERE x.process = :process AND x.id BETWEEN :from AND :to;
 INSERT INTO @event (id, category_id, stack_id, parent_stack_id, correlation_id)
   SELECT x.event_id, (SELECT id FROM @string WHERE string = 'KERNEL_DISPATCH'), d.correlation, d.correlation, 0
@@ -193,15 +226,22 @@ INSERT INTO @pmc_event (event_id, pmc_id, value) SELECT :ops + x.op_id, p.id, x.
   CROSS JOIN c_pmc AS p ON p.process = x.process AND p.gpu = x.gpu AND p.name_id = x.name_id
   WHERE x.process = :process AND x.id BETWEEN :from AND :to;
 INSERT INTO @memory_copy (id, nid, pid, tid, start, "end", name_id, dst_agent_id, dst_address, src_agent_id, src_address, size,
-    stream_id, event_id)
+    stream_id, graph_exec_id, graph_node_id, event_id)
   SELECT x.id, :node, :pid, x.tid, x.begin_ns, x.end_ns, n.id, CASE WHEN x.dst_gpu THEN x.dst_gpu ELSE h.agent END, x.dst, CASE
-    WHEN x.src_gpu THEN x.src_gpu ELSE h.agent END, x.src, x.bytes, s.number, :copies + x.id
+    WHEN x.src_gpu THEN x.src_gpu ELSE h.agent END, x.src, x.bytes, s.number, ifnull(g.exec, 0), ifnull(g.node, 0), :copies + x.id
   FROM c_copy AS x CROSS JOIN c_stream AS s ON s.process = x.process AND s.stream = x.stream
   CROSS JOIN c_host AS h ON h.process = x.process CROSS JOIN @string AS n ON n.string = x.name
+  LEFT JOIN c_node AS g ON g.is_copy = 1 AND g.id = x.id
   WHERE x.process = :process AND x.id BETWEEN :from AND :to;
 INSERT INTO @event (id, category_id, stack_id, parent_stack_id, correlation_id)
   SELECT x.event_id, (SELECT id FROM @string WHERE string = 'MEMORY_COPY'), c.correlation, c.correlation, 0
   FROM @memory_copy AS x JOIN i.rtl_copy AS c ON c.id = x.id WHERE 1 AND x.id BETWEEN :from AND :to;
+INSERT INTO @graph_launch (id, nid, pid, tid, agent_id, queue_id, start, "end", graph_exec_id, kernel_dispatch_count, event_id)
+  SELECT x.id, :node, :pid, x.tid, (SELECT min(a.id) FROM @info_agent AS a JOIN c_node AS n ON n.gpu = a.id WHERE n.launch = x.id),
+    (SELECT min(q.id) FROM @info_queue AS q JOIN c_node AS n ON n.queue = q.id WHERE n.launch = x.id AND NOT n.is_copy),
+    ifnull(min(g.begin_ns), x.begin_ns), ifnull(max(g.end_ns), x.end_ns), l.exec, count(CASE WHEN NOT g.is_copy THEN 1 END), x.id
+  FROM c_call AS x CROSS JOIN c_launch AS l ON l.id = x.id LEFT JOIN c_node AS g ON g.launch = l.id
+  WHERE x.process = :process AND x.id BETWEEN :from AND :to GROUP BY x.id;
 INSERT INTO @memory_allocate (id, nid, pid, tid, agent_id, type, level, start, "end", address, size, queue_id, stream_id,
     event_id)
   SELECT x.id, :node, :pid, x.tid, x.node, CASE WHEN x.is_release THEN 'FREE' ELSE 'ALLOC' END, CASE WHEN x.is_virtual THEN

@@ -52,7 +52,7 @@ CREATE VIEW o.regions_and_samples AS SELECT * FROM regions UNION ALL SELECT * FR
 CREATE VIEW o.kernels AS SELECT d.id, d.guid, h.tid, (SELECT t.string FROM rocpd_string AS t WHERE t.id = e.category_id AND t.guid
     = e.guid) AS category, r.string AS region, k.display_name AS name, d.nid, p.pid, a.absolute_index AS agent_abs_index,
     a.logical_index AS agent_log_index, a.type_index AS agent_type_index, a.type AS agent_type, k.code_object_id, d.kernel_id,
-    d.dispatch_id, d.stream_id, d.queue_id, q.name AS queue, s.name AS stream, d.start AS start, d."end" AS "end", d."end" -
+    d.dispatch_id, d.stream_id, d.queue_id, d.graph_exec_id, d.graph_node_id, q.name AS queue, s.name AS stream, d.start AS start, d."end" AS "end", d."end" -
     d.start AS duration, d.grid_size_x AS grid_x, d.grid_size_y AS grid_y, d.grid_size_z AS grid_z, d.workgroup_size_x AS
     workgroup_x, d.workgroup_size_y AS workgroup_y, d.workgroup_size_z AS workgroup_z, d.group_segment_size AS lds_size,
     d.private_segment_size AS scratch_size, k.arch_vgpr_count AS vgpr_count, k.accum_vgpr_count, k.sgpr_count,
@@ -88,7 +88,7 @@ CREATE VIEW o.stream_args AS SELECT a.id AS argument_id, a.event_id, a.position 
   JOIN rocpd_info_process AS p ON p.id = s.pid AND p.guid = s.guid WHERE a.name = 'stream';
 CREATE VIEW o.memory_copies AS SELECT c.id, c.guid, (SELECT t.string FROM rocpd_string AS t WHERE t.id = e.category_id AND t.guid
     = e.guid) AS category, c.nid, p.pid, h.tid, c.start AS start, c."end" AS "end", c."end" - c.start AS duration, n.string AS
-    name, r.string AS region_name, c.stream_id, c.queue_id, s.name AS stream_name, q.name AS queue_name, c.size, t.name AS
+    name, r.string AS region_name, c.stream_id, c.queue_id, c.graph_exec_id, c.graph_node_id, s.name AS stream_name, q.name AS queue_name, c.size, t.name AS
     dst_device, t.absolute_index AS dst_agent_abs_index, t.logical_index AS dst_agent_log_index, t.type_index AS
     dst_agent_type_index, t.type AS dst_agent_type, c.dst_address, f.name AS src_device, f.absolute_index AS src_agent_abs_index,
     f.logical_index AS src_agent_log_index, f.type_index AS src_agent_type_index, f.type AS src_agent_type, c.src_address,
@@ -102,6 +102,15 @@ CREATE VIEW o.memory_copies AS SELECT c.id, c.guid, (SELECT t.string FROM rocpd_
   JOIN rocpd_event AS e ON e.id = c.event_id AND e.guid = c.guid
   JOIN rocpd_info_process AS p ON p.id = c.pid AND p.guid = c.guid
   JOIN rocpd_info_thread AS h ON h.id = c.tid AND h.guid = c.guid;
+CREATE VIEW o.graph_launches AS SELECT g.id, g.guid, g.nid, p.pid, h.tid, g.agent_id, a.absolute_index AS agent_abs_index,
+    a.logical_index AS agent_log_index, a.type_index AS agent_type_index, a.type AS agent_type, g.queue_id, q.name AS queue,
+    'Graph Execution' AS name, g.start AS start, g."end" AS "end", g."end" - g.start AS duration, g.graph_exec_id,
+    g.kernel_dispatch_count, g.event_id, e.stack_id, e.parent_stack_id, e.correlation_id AS corr_id
+  FROM rocpd_graph_launch AS g LEFT JOIN rocpd_info_agent AS a ON a.id = g.agent_id AND a.guid = g.guid
+  LEFT JOIN rocpd_info_queue AS q ON q.id = g.queue_id AND q.guid = g.guid
+  JOIN rocpd_event AS e ON e.id = g.event_id AND e.guid = g.guid
+  JOIN rocpd_info_process AS p ON p.id = g.pid AND p.guid = g.guid
+  JOIN rocpd_info_thread AS h ON h.id = g.tid AND h.guid = g.guid;
 CREATE VIEW o.memory_allocations AS SELECT m.id, m.guid, (SELECT t.string FROM rocpd_string AS t WHERE t.id = e.category_id AND
     t.guid = e.guid) AS category, m.nid, p.pid, h.tid, m.start AS start, m."end" AS "end", m."end" - m.start AS duration, m.type,
     m.level, a.name AS agent_name, a.absolute_index AS agent_abs_index, a.logical_index AS agent_log_index, a.type_index AS

@@ -42,16 +42,25 @@ int convert_rows_failed(const struct convert_rows *rows, const struct part *part
 	return convert_rows_refuse(rows);
 }
 
-int64_t convert_rows_number(struct convert_rows *rows, const char *sql)
+/* The answer to a question, of a GPU or not; 0: none. */
+static int64_t ask(sqlite3 *db, const char *sql, const char *gpu)
 {
 	sqlite3_stmt *question = NULL;
 	int64_t number = 0;
 
-	if (sqlite3_prepare_v2(rows->db, sql, -1, &question, NULL) == SQLITE_OK &&
-	    sqlite3_step(question) == SQLITE_ROW)
-		number = sqlite3_column_int64(question, 0);
+	if (sqlite3_prepare_v2(db, sql, -1, &question, NULL) == SQLITE_OK) {
+		if (gpu)
+			sqlite3_bind_int64(question, 1, (int64_t)strtoul(gpu, NULL, 10));
+		if (sqlite3_step(question) == SQLITE_ROW)
+			number = sqlite3_column_int64(question, 0);
+	}
 	sqlite3_finalize(question);
 	return number;
+}
+
+int64_t convert_rows_number(struct convert_rows *rows, const char *sql)
+{
+	return ask(rows->db, sql, NULL);
 }
 
 void convert_rows_tell(struct convert_rows *rows, uint64_t count)
@@ -211,28 +220,15 @@ int convert_refuse_empty(const struct convert_selection *s)
 			  list);
 }
 
-static bool is_there(sqlite3 *db, const char *sql, const char *gpu)
-{
-	sqlite3_stmt *rows = NULL;
-	bool there = false;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(rows, 1, (int64_t)strtoul(gpu, NULL, 10));
-		there = sqlite3_step(rows) == SQLITE_ROW;
-	}
-	sqlite3_finalize(rows);
-	return there;
-}
-
 bool convert_has_gpu(sqlite3 *db, const char *gpu)
 {
-	return is_there(db,
-			"SELECT 1 FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m"
-			" USING (process, uid) WHERE t.kind = 'agent' AND m.key = 'node' AND"
-			" CAST(m.value AS INTEGER) = ?1",
-			gpu) ||
-	       is_there(db, "SELECT 1 FROM rtl_dispatch WHERE gpu = ?1", gpu) ||
-	       is_there(db, "SELECT 1 FROM rtl_copy WHERE gpu = ?1", gpu);
+	return ask(db,
+		   "SELECT 1 FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m"
+		   " USING (process, uid) WHERE t.kind = 'agent' AND m.key = 'node' AND"
+		   " CAST(m.value AS INTEGER) = ?1",
+		   gpu) ||
+	       ask(db, "SELECT 1 FROM rtl_dispatch WHERE gpu = ?1", gpu) ||
+	       ask(db, "SELECT 1 FROM rtl_copy WHERE gpu = ?1", gpu);
 }
 
 int convert_refuse_gpu(const char *gpu)

@@ -2,34 +2,9 @@
 /*
  * What is selected of one trace, for conversions that read it kind by kind: views and small tables
  * of a connection of its own, to which the trace is attached as `i`, read only.
+ * convert_rows.sql makes them (c_dispatch, c_copy, ...), convert_objects.sql what they refer to (c_kernel, c_agent, ...).
  *
- *   c_process   process, pid, parent_pid, start_ns, end_ns, program, command, host_name
- *   c_dispatch  id (of rocpd_op), process, uid, name_id, name, begin_ns, end_ns, gpu, queue, tid,
- *               grid_x.., workgroup_x.., lds_bytes, scratch_bytes, stream (0: the null stream),
- *               correlation
- *   c_copy      id, process, name, begin_ns, end_ns, tid, bytes, src, dst, src_gpu, dst_gpu, stream,
- *               correlation, kind, direction
- *   c_call      id (of rocpd_api), process, uid, is_hip, name_id, name, begin_ns, end_ns, tid,
- *               instance, correlation, args
- *   c_marker    id (of rocpd_api), process, is_range, started, name, begin_ns, end_ns, tid, instance
- *   c_span      id (of rocpd_api), process, stream, name_id, name, shown, text, begin_ns,
- *               end_ns, tid, instance, correlation
- *   c_counter   id (of rocpd_counter), process, op_id, gpu, name_id, name, value
- *   c_mem       id, process, is_release, begin_ns, end_ns, tid, node, on_gpu, is_virtual, bytes,
- *               address, correlation
- *
- * and, of what is in these, made by convert_rows_objects:
- *
- *   c_kernel    id, process, uid, name_id, name, symbol, code (its hash), object, vgprs, agprs, sgprs,
- *               lds_bytes, scratch_bytes, kernarg_bytes
- *   c_agent     process, id, is_gpu, place (among its kind, from 0), name, product, uuid, bus_id,
- *               compute_units, wavefront_size, clock_mhz, memory_bytes
- *   c_host      process, agent: the agent that stands for the processors
- *   c_stream    process, stream, number (0: the null stream)
- *   c_queue     process, queue
- *   c_pmc       id, process, gpu, name_id, name, derived, unit, block, description: counters
- *
- * A view of a table that the trace does not have is there and cannot be read: convert_rows_missing.
+ * A view of a table that the trace does not have is there and cannot be read.
  * One thread.
  */
 #pragma once

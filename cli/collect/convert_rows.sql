@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- What is selected of a trace, `i`, as convert_rows.h says. rtl_selected(name, begin, end[, GPU]).
+-- What is selected of a trace, `i`. rtl_selected(name, begin, end[, GPU]). The id of a dispatch is that of rocpd_op, of calls, markers and
+-- spans that of rocpd_api, of a counter that of rocpd_counter. Stream 0 is the null stream.
 
 PRAGMA temp_store = MEMORY;
 CREATE TEMP TABLE c_process AS SELECT process, pid, parent_pid, start_ns, ifnull(end_ns, start_ns) AS end_ns, program, command,

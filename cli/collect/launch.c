@@ -81,7 +81,7 @@ int launch_refuse(const char *command, int error)
 /* Of 10 ms, at most, for `rtl status`. */
 #define STATUS_NAPS 1000
 
-/* Takes leave of those that have ended; `all`: serves and awaits the others, too. */
+/* Forgets snapshots that have ended; `all`: serves the others and waits for them. */
 static void end_snapshots(struct collect *collect, bool all)
 {
 	for (size_t i = 0; i < SNAPSHOTS_AT_ONCE; i++) {
@@ -97,7 +97,7 @@ static void end_snapshots(struct collect *collect, bool all)
 	}
 }
 
-/* Another rtl, as one that a user starts. What it prints goes to standard error. */
+/* Starts another rtl as a user would. Its output goes to standard error. */
 static int spawn_rtl(const char *verb, const char *operand, pid_t *pid)
 {
 	char name[] = "rtl",
@@ -216,7 +216,8 @@ static void finish(void *user, int status)
 	collect_finish(user);
 }
 
-int launch_collected(struct launch *launch, const char *what, int *status)
+/* Runs the command beside a collector that has been started, and finishes that. 0, or errno. */
+static int run_beside(struct launch *launch, const char *what, int *status)
 {
 	struct collect *collect = &launch->collect;
 	const struct session *session = &launch->session;
@@ -250,6 +251,17 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 	free(hold_on);
 	free(last_words);
 	return error;
+}
+
+int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
+	       int *status)
+{
+	const char *command = launch->command[0];
+	int error = launch_find(command), result = error ? 0 : collect_start(launch, options);
+
+	if (!error && !result)
+		error = run_beside(launch, what, status);
+	return error ? launch_refuse(command, error) : result;
 }
 
 /* ---- options ---- */

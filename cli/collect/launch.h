@@ -43,7 +43,7 @@ struct launch {
 		CLI_FLAG(0, "wait-children", LAUNCH_INTO(wait_children),                           \
 			 "also wait until all processes that the command started end"),            \
 		CLI_NUMBER(0, "timeout", "SECONDS", LAUNCH_INTO(timeout_s), "a number of seconds", \
-			   "end the command after so long, and print what it was doing"),          \
+			   "end the command after SECONDS, and print what it was doing"),          \
 		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),                   \
 		SELECTION_OPTIONS(LAUNCH_SELECT), SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),   \
 		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
@@ -54,7 +54,7 @@ struct launch {
 #define LAUNCH_COMMAND(type, verb)                                                                 \
 	.name = verb, .operands = "[--] COMMAND [ARGUMENT]...",                                    \
 	.details = "Exits with the command's status and passes signals on to it.\n"                \
-		   "Status 124: its --timeout was over; 126: it cannot be run; 127: it was not "   \
+		   "Status 124: --timeout ended it; 126: it cannot be run; 127: it was not "       \
 		   "found;\n"                                                                      \
 		   "1, 2: it was not started.",                                                    \
 	.operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS,                           \
@@ -84,12 +84,13 @@ int launch_find_file(const char *name, char *file, size_t size);
 /** Says why a command cannot be run; the exit status that shells use for that. */
 int launch_refuse(const char *command, int error);
 /**
- * Runs the command beside a collector that has been started, and finishes that.
- * @param what  is completed at the end, for the user: "trace"
- * @param[out] status  as waitpid gives it
- * @return 0, or the errno with which the command could not be started
+ * Finds the command, starts a collector, runs the command beside it (`collected`), and finishes the collector.
+ * @param what        is completed at the end, for the user: "trace"
+ * @param[out] status as waitpid gives it
+ * @return an exit status; it has said why
  */
-int launch_collected(struct launch *launch, const char *what, int *status);
+int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
+	       int *status);
 
 /** How it ended, as property "ended" has it; to be freed. */
 char *launch_ended(const struct launch *launch, int status);

@@ -56,8 +56,7 @@ char *outputs_subscribers(const struct outputs *outputs, int *status)
 		if (subscriber)
 			fprintf(file, "%s%s", i ? ":" : "", subscriber);
 		else
-			*status = cli_usage("-o %s: the suffix says what is written, and is not "
-					    "known; known are " OUTPUTS_SUFFIXES,
+			*status = cli_usage("-o %s: unknown suffix; known are " OUTPUTS_SUFFIXES,
 					    outputs->names[i]);
 	}
 	cli_need(fclose(file) ? NULL : list);

@@ -154,21 +154,16 @@ static int add_tool(struct session *session, char *path)
 	return CLI_OK;
 }
 
-static bool may_fall_back(void)
-{
-	const char *fallback = getenv("RTL_MODE_FALLBACK");
-
-	return fallback && !strcmp(fallback, "1");
-}
-
 /* Without the interceptors there are the streams of the programs themselves. */
 static int go_without_rocm(struct session *session, const char *path)
 {
+	const char *fallback = getenv("RTL_MODE_FALLBACK");
+
 	session->no_rocm =
 		cli_format("this rtl has no interceptors for ROCm, %s is not there; what programs "
 			   "publish themselves can be recorded",
 			   path);
-	if (session->mode && !may_fall_back())
+	if (session->mode && !(fallback && !strcmp(fallback, "1")))
 		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
 	return CLI_OK;
 }
@@ -278,15 +273,6 @@ int session_prepare_programs(struct session *session, const char *id)
 
 /* ---- the mode ---- */
 
-/* A process of the command that does not preload (because it was started without the variable) has
- * what needs no preload: nobody has asked for more. */
-static void set_default_mode(struct session *session)
-{
-	session_set(session, "RTL_MODE", session->default_mode);
-	if (!session->for_shell && !getenv("RTL_MODE_FALLBACK"))
-		session_set(session, "RTL_MODE_FALLBACK", "1");
-}
-
 int session_prepare_mode(struct session *session)
 {
 	const char *mode = session_mode(session);
@@ -298,10 +284,12 @@ int session_prepare_mode(struct session *session)
 
 	if (output && *output)
 		cli_error("RTL_OUTPUT is not read by this rtl: name the file with -o");
-	if (session->mode)
+	if (session->mode || (mode && mode == session->default_mode))
 		session_set(session, "RTL_MODE", mode);
-	else if (mode && mode == session->default_mode)
-		set_default_mode(session);
+	/* Nobody has asked for this mode: a process that was started without the preload does with less. */
+	if (!session->mode && mode && mode == session->default_mode && !session->for_shell &&
+	    !getenv("RTL_MODE_FALLBACK"))
+		session_set(session, "RTL_MODE_FALLBACK", "1");
 	return session_prepare_source(session);
 }
 
@@ -379,7 +367,7 @@ static void write_encoded(FILE *stream, const char *text, const char *meaning, c
 
 /* ---- the subscribers ---- */
 
-/* Its setting `output`; NULL: it has none. */
+/* The subscriber's setting `output`; NULL: it has none. */
 static const struct rtl_setting *find_output(const struct rtl_plugin *plugin)
 {
 	size_t count;
@@ -436,7 +424,7 @@ static void note_database(struct session *session, const char *pattern)
 	} /* else the subscriber says what is wrong with it */
 }
 
-/* Takes note of a timeline: to look for it at the end. */
+/* Notes a timeline, so that it can be found at the end. */
 static void note_timeline(struct session *session, const char *pattern)
 {
 	struct output_names_room room;
@@ -458,13 +446,17 @@ static void note_output(struct session *session, const char *subscriber, const c
 		note_timeline(session, pattern);
 }
 
-/* The default name for a database or a timeline, which one subscriber gets; NULL: none. To be freed. */
-static char *default_output(struct session *session, const char *subscriber)
+/* A file for a subscriber: the user's next one, or the default name for a database or a timeline, which one subscriber
+ * gets; NULL: the subscriber's own. To be freed. */
+static char *next_output(struct session *session, const char *subscriber)
 {
+	struct outputs *outputs = &session->outputs;
 	const char *name = session->default_output;
 	const bool is_database = !strcmp(subscriber, "sqlite");
 	bool *taken = is_database ? &session->has_default_database : &session->has_default_timeline;
 
+	if (outputs->taken < outputs->count)
+		return cli_need(strdup(outputs->names[outputs->taken++]));
 	if (!name || *taken || (!is_database && strcmp(subscriber, "json") != 0))
 		return NULL;
 	*taken = true;
@@ -472,18 +464,7 @@ static char *default_output(struct session *session, const char *subscriber)
 			   : cli_format("%.*s.json", (int)(strrchr(name, '.') - name), name);
 }
 
-/* A file for a subscriber: the user's next one, or the default; NULL: the subscriber's own. To be
- * freed. */
-static char *next_output(struct session *session, const char *subscriber)
-{
-	struct outputs *outputs = &session->outputs;
-
-	if (outputs->taken < outputs->count)
-		return cli_need(strdup(outputs->names[outputs->taken++]));
-	return default_output(session, subscriber);
-}
-
-/* Gives a subscriber its output file. */
+/* Adds the output file to a subscriber's settings. */
 static int write_output(struct session *session, const struct rtl_plugin *plugin, FILE *list,
 			bool settings_begun)
 {

@@ -105,7 +105,7 @@ char *session_absolute_path(const char *path);
 			  "dispatch of a kernel (default), or fail"),                              \
 		CLI_VALUE(0, "counters-kernels", "REGEX",                                          \
 			  (at) + offsetof(struct session, counters_kernels),                       \
-			  "count only kernels whose shown name matches"),                          \
+			  "count only kernels whose readable name matches"),                       \
 		CLI_VALUE(0, "counters-sample", "MS",                                              \
 			  (at) + offsetof(struct session, counters_sample),                        \
 			  "count each GPU as a whole, in intervals of MS milliseconds\n"           \
@@ -116,7 +116,7 @@ char *session_absolute_path(const char *path);
 	CLI_VALUE(0, "source", "SOURCE", (at) + offsetof(struct session, source),                  \
 		  "how rtl observes the GPU: queue (intercepts queues;\n"                          \
 		  "default), runtime (takes HIP's own activity records), auto\n"                   \
-		  "(runtime where that is safe: with no HIP so far)")
+		  "(runtime where that is safe: so far never)")
 
 /** Names of the modes, for help. */
-#define SESSION_MODES "lite, standard (or default), hip, full"
+#define SESSION_MODES "lite, standard, hip (default), full"

@@ -87,13 +87,6 @@ static int set_definitions(struct session *session, const char *names)
 	return status;
 }
 
-static int check_passes(const char *passes)
-{
-	if (!passes || !strcmp(passes, "rotate") || !strcmp(passes, "fail"))
-		return CLI_OK;
-	return cli_usage("--counters-passes %s: must be rotate or fail", passes);
-}
-
 static int check_sample(const char *sample, const char *kernels)
 {
 	unsigned long ms;
@@ -150,6 +143,7 @@ static int check(struct session *session, const char *list)
 {
 	const char *sample = asked(session->counters_sample, "RTL_COUNTERS_SAMPLE");
 	const char *kernels = asked(session->counters_kernels, "RTL_COUNTERS_KERNELS");
+	const char *passes = asked(session->counters_passes, "RTL_COUNTERS_PASSES");
 	const char *mode = session_mode(session), *source = session_source(session);
 	int status = check_sample(sample, kernels);
 
@@ -162,8 +156,8 @@ static int check(struct session *session, const char *list)
 				   "standard");
 	if (!status)
 		status = set_definitions(session, list);
-	if (!status)
-		status = check_passes(asked(session->counters_passes, "RTL_COUNTERS_PASSES"));
+	if (!status && passes && strcmp(passes, "rotate") != 0 && strcmp(passes, "fail") != 0)
+		status = cli_usage("--counters-passes %s: must be rotate or fail", passes);
 	return status ? status : check_kernels(kernels);
 }
 

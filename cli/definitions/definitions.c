@@ -5,11 +5,16 @@
 #include <errno.h>
 #include <metrics.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "embed.h"
 #include "reading.h"
+
+EMBED(definitions_list_sql, RTL_DEFINITIONS_FOLDER "/list.sql");
+EMBED(definitions_needed_sql, RTL_DEFINITIONS_FOLDER "/needed.sql");
 
 enum { PATH_BYTES = 4096 };
 
@@ -54,55 +59,21 @@ bool reading_is_number(const char *text)
 	return length && length < 10 && !text[length];
 }
 
-/* What a description says of its unit, where the file has no word for it. */
-static const char *unit_of(const char *description)
+bool reading_add(struct reading *reading, const reading_item item)
 {
-	static const char *const phrases[][2] = {
-		{"Unit: percent", "%"},         {"Unit: cycles", "cycles"},
-		{"The percentage ", "%"},       {"Percentage ", "%"},
-		{" kilobytes ", "KiB"},         {"Number of cycles ", "cycles"},
-		{"number of cycles", "cycles"}, {"Tie High", "cycles"},
-	};
+	bool done;
 
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++) {
-		if (strstr(description, phrases[i][0]))
-			return phrases[i][1];
-	}
-	return "";
+	for (int i = 0; i < ITEM_COLUMNS; i++)
+		sqlite3_bind_text(reading->add, i + 1, item[i], -1, SQLITE_STATIC);
+	sqlite3_bind_int(reading->add, ITEM_COLUMNS + 1, reading->file);
+	done = sqlite3_step(reading->add) == SQLITE_DONE;
+	sqlite3_reset(reading->add);
+	return done;
 }
 
-/* What a list has between its own characters. */
-static void clean(char *text, size_t length)
+static bool add_text(struct reading *reading, const char *text)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == ';' || text[i] == '|')
-			text[i] = ',';
-		else if (text[i] == '\n' || text[i] == '\r' || text[i] == '\t')
-			text[i] = ' ';
-	}
-}
-
-char *reading_line(const char *name, const char *block, const char *event_or_expression,
-		   const char *unit, const char *description)
-{
-	const char *fields[] = {name, block ? block : "", event_or_expression, unit,
-				description ? description : ""};
-	char *line = NULL;
-	size_t size, begin = 0;
-	FILE *out = open_memstream(&line, &size);
-
-	if (!out)
-		return NULL;
-	if (!unit || !*unit)
-		fields[3] = unit_of(fields[4]);
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		fprintf(out, "%s%s", i ? "|" : "", fields[i]);
-		if (fflush(out))
-			break;
-		clean(line + begin + (i > 0), size - begin - (i > 0));
-		begin = size;
-	}
-	return fclose(out) ? free(line), NULL : line;
+	return reading_add(reading, (reading_item){[ITEM_TEXT] = text});
 }
 
 /* ---- where they are ---- */
@@ -122,24 +93,22 @@ static bool is_xml(const char *text)
 /* goes_on: with the definitions of the file before. */
 static bool read_file(struct reading *reading, const char *path, bool goes_on)
 {
-	char *text = reading_text(reading, path), *name = strdup(path);
+	char *text = reading_text(reading, path);
+	const reading_item source = {[ITEM_GPUS] = "source",
+				     [ITEM_NAME] = path,
+				     [ITEM_UNIT] = text && is_xml(text) ? "sums" : NULL};
 	bool done = false;
 
-	if (text && name && counter_list_is(text)) {
-		done = fputs(text, reading->list) >= 0;
-	} else if (text && name) {
-		clean(name, strlen(name));
-		if (!goes_on)
-			fprintf(reading->list, "source|%s%s\n", name, is_xml(text) ? "|sums" : "");
+	if (text && counter_list_is(text))
+		done = add_text(reading, text);
+	else if (text && (goes_on || reading_add(reading, source)))
 		done = is_xml(text) ? reading_xml(reading, path)
 				    : reading_yaml(reading, text, path);
-	}
-	free(name);
 	free(text);
 	return done;
 }
 
-/* In a folder, the first that is there. */
+/* Reads the first of these files that the folder has. */
 static bool read_folder(struct reading *reading, const char *folder)
 {
 	static const char *const names[] = {
@@ -189,7 +158,7 @@ static bool read_installed(struct reading *reading)
 				return false;
 		}
 	}
-	return fputs(counter_own_table, reading->list) >= 0;
+	return add_text(reading, counter_own_table);
 }
 
 static bool read_all(struct reading *reading, const char *file)
@@ -203,25 +172,61 @@ static bool read_all(struct reading *reading, const char *file)
 	if (!file)
 		return read_installed(reading);
 	if (counter_list_is(file)) /* handed over by another rtl */
-		return fputs(file, reading->list) >= 0;
+		return add_text(reading, file);
 	return read_file(reading, file, false);
+}
+
+/* The answer to a question with texts, to be freed; NULL: there is none. */
+static char *ask(sqlite3 *db, const char *sql, const char *first, const char *second)
+{
+	sqlite3_stmt *question = NULL;
+	const char *text = NULL;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &question, NULL) == SQLITE_OK) {
+		sqlite3_bind_text(question, 1, first, -1, SQLITE_STATIC);
+		sqlite3_bind_text(question, 2, second, -1, SQLITE_STATIC);
+		if (sqlite3_step(question) == SQLITE_ROW)
+			text = (const char *)sqlite3_column_text(question, 0);
+	}
+	char *answer = text ? strdup(text) : NULL;
+	sqlite3_finalize(question);
+	return answer;
 }
 
 char *definitions_list(const char *file, char *message, size_t size)
 {
 	struct reading reading = {.message = message, .message_size = size};
 	char *list = NULL;
-	size_t length;
-	bool done;
 
 	snprintf(message, size, "out of memory");
-	reading.list = open_memstream(&list, &length);
-	if (!reading.list)
-		return NULL;
-	fprintf(reading.list, COUNTER_LIST_HEAD "\n");
-	done = read_all(&reading, file);
-	if (!fclose(reading.list) && done)
-		return list;
-	free(list);
-	return NULL;
+	if (sqlite3_open(":memory:", &reading.db) == SQLITE_OK &&
+	    sqlite3_exec(reading.db,
+			 "CREATE TABLE item (n INTEGER PRIMARY KEY, text, scope, base, gpus, name,"
+			 " block, what, unit, description, file);"
+			 "CREATE INDEX item_scope ON item (file, scope); BEGIN",
+			 NULL, NULL, NULL) == SQLITE_OK &&
+	    sqlite3_prepare_v2(reading.db,
+			       "INSERT INTO item VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
+			       &reading.add, NULL) == SQLITE_OK &&
+	    add_text(&reading, COUNTER_LIST_HEAD "\n") && read_all(&reading, file))
+		list = ask(reading.db, definitions_list_sql, NULL, NULL);
+	if (list && !*list) {
+		reading_fail(&reading, "scopes inherit from each other too often");
+		free(list);
+		list = NULL;
+	}
+	sqlite3_finalize(reading.add);
+	sqlite3_close(reading.db);
+	return list;
+}
+
+char *definitions_needed(const char *list, const char *names)
+{
+	sqlite3 *db = NULL;
+	char *needed = sqlite3_open(":memory:", &db) == SQLITE_OK
+			       ? ask(db, definitions_needed_sql, list, names)
+			       : NULL;
+
+	sqlite3_close(db);
+	return needed;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * definitions.h: ROCm's definitions of hardware counters, found, read and made one list (metrics.h), for
- * programs: what is loaded into them reads neither YAML nor XML.
+ * definitions.h: finds and reads ROCm's definitions of hardware counters and makes one list (metrics.h) of them
+ * for programs: the libraries in a program read neither YAML nor XML.
  *
  * Threads: any. No locks, no state.
  */

@@ -6,6 +6,7 @@
  * The element around metrics is their scope, and `base` inherits. A GPU's is that of its name, else of its family;
  * with it come the scopes that it has as bases, and `global`.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,33 +14,15 @@
 
 enum {
 	FILES_MOST = 16,
-	BASES_MOST = 4096, /* times that scopes inherit, for a GPU */
 	ITEMS_MOST = 65536,
 	PATH_BYTES = 4096,
 };
 
 #define SPACE " \t\r\n"
 
-struct item { /* of a scope: a definition, or a base */
-	const char *scope, *base;
-	const char *name;
-	char *line;       /* the definition, without its GPUs */
-	char *gpus;       /* that have it */
-	const char *last; /* of these */
-};
-
-struct xml {
-	struct reading *reading;
-	char *files[FILES_MOST]; /* texts */
-	size_t file_count;
-	struct item *items;
-	size_t count;
-	size_t inherited;
-};
-
 /* A file. */
 struct reader {
-	struct xml *xml;
+	struct reading *reading;
 	const char *path;
 	char *start, *at;
 	const char *scope, *base; /* the innermost element; NULL: it has ended */
@@ -49,7 +32,7 @@ struct reader {
 
 enum { NAME, BLOCK, EVENT, EXPRESSION, DESCRIPTION, BASE, VALUES };
 
-static bool read_text(struct xml *xml, const char *path);
+static bool read_text(struct reading *reading, const char *path);
 
 /* Counts lines only when something is wrong; a 0 may stand where a line ended. */
 static bool fail(struct reader *r, const char *what)
@@ -58,50 +41,44 @@ static bool fail(struct reader *r, const char *what)
 
 	for (const char *c = r->start; c < r->at; c++)
 		line += *c == '\n';
-	return reading_fail(r->xml->reading, "%s: near line %zu: %s", r->path, line, what);
+	return reading_fail(r->reading, "%s: near line %zu: %s", r->path, line, what);
 }
 
-static bool add_item(struct reader *r, const struct item *item)
+static bool add_item(struct reader *r, const reading_item item)
 {
-	struct xml *xml = r->xml;
-	struct item *items = NULL;
-
-	if (xml->count < ITEMS_MOST)
-		items = reallocarray(xml->items, xml->count + 1, sizeof(*items));
-	if (!items)
-		return fail(r, "too many definitions");
-	xml->items = items;
-	items[xml->count++] = *item;
-	return true;
+	return r->reading->items++ < ITEMS_MOST ? reading_add(r->reading, item)
+						: fail(r, "too many definitions");
 }
 
 static bool add_metric(struct reader *r, char *const *values)
 {
 	const char *what = values[values[BLOCK] ? EVENT : EXPRESSION];
-	struct item item = {.scope = r->scope ? r->scope : "", .name = values[NAME]};
 
-	if (!item.name || !*item.name)
+	if (!values[NAME] || !*values[NAME])
 		return fail(r, "a metric without a name");
 	if (!values[BLOCK] && !what)
 		return fail(r, "a metric with neither a block nor an expression");
 	if (values[BLOCK] && (!what || !reading_is_number(what)))
 		return fail(r, "a metric's event is no number");
-	item.line = reading_line(item.name, values[BLOCK], what, NULL, values[DESCRIPTION]);
-	return item.line && add_item(r, &item);
+	return add_item(r, (reading_item){[ITEM_SCOPE] = r->scope ? r->scope : "",
+					  [ITEM_NAME] = values[NAME],
+					  [ITEM_BLOCK] = values[BLOCK],
+					  [ITEM_WHAT] = what,
+					  [ITEM_DESCRIPTION] = values[DESCRIPTION]});
 }
 
 /* A scope inherits where its element ends: what its base has by then, and it has not itself. */
 static bool end_scope(struct reader *r)
 {
-	const struct item item = {.scope = r->scope, .base = r->base};
+	const reading_item item = {[ITEM_SCOPE] = r->scope, [ITEM_BASE] = r->base};
 
 	r->scope = r->base = NULL;
-	return !item.base || add_item(r, &item);
+	return !item[ITEM_BASE] || add_item(r, item);
 }
 
 /* ---- text ---- */
 
-/* Takes what is before one of some characters. Returns which it was, and puts a 0 there. */
+/* Takes the text up to one of some characters; replaces that one by 0 and returns it. */
 static char take(struct reader *r, char **text, const char *ends)
 {
 	char end;
@@ -181,8 +158,8 @@ static bool read_hash(struct reader *r)
 	if (sscanf(line, "#include%*[ \t]\"%4095[^\"]\"", name) != 1)
 		return true;
 	snprintf(path, sizeof(path), "%.*s%s", *name == '/' ? 0 : folder, r->path, name);
-	return r->xml->file_count < FILES_MOST ? read_text(r->xml, path)
-					       : fail(r, "files include each other");
+	return r->reading->files < FILES_MOST ? read_text(r->reading, path)
+					      : fail(r, "files include each other");
 }
 
 static bool read_next(struct reader *r)
@@ -204,95 +181,24 @@ static bool read_next(struct reader *r)
 	return true;
 }
 
-static bool read_text(struct xml *xml, const char *path)
+static bool read_text(struct reading *reading, const char *path)
 {
-	struct reader r = {.xml = xml, .path = path};
+	char *text = reading_text(reading, path);
+	struct reader r = {.reading = reading, .path = path, .start = text, .at = text};
+	bool done = text != NULL;
 
-	r.start = r.at = reading_text(xml->reading, path);
-	if (!r.start)
-		return false;
-	xml->files[xml->file_count++] = r.start;
-	for (r.at += strspn(r.at, SPACE); *r.at; r.at += strspn(r.at, SPACE)) {
-		if (!read_next(&r))
-			return false;
-	}
-	return !r.depth || fail(&r, "the file ends within an element");
-}
-
-/* ---- scopes ---- */
-
-static bool has(const struct xml *xml, const char *gpu, const char *name)
-{
-	for (size_t i = 0; i < xml->count; i++) {
-		if (xml->items[i].last == gpu && !strcmp(xml->items[i].name, name))
-			return true;
-	}
-	return false;
-}
-
-static bool give(struct item *item, const char *gpu)
-{
-	char *gpus;
-
-	if (asprintf(&gpus, "%s%s%s", item->gpus ? item->gpus : "", item->gpus ? "/" : "", gpu) < 0)
-		return false;
-	free(item->gpus);
-	item->gpus = gpus;
-	item->last = gpu;
-	return true;
-}
-
-/* Gives a GPU what a scope has before that item; of definitions of one name the first counts. */
-static bool give_scope(struct xml *xml, const char *gpu, const char *name, size_t end)
-{
-	if (xml->inherited++ == BASES_MOST)
-		return reading_fail(xml->reading, "scopes inherit from each other too often");
-	for (size_t i = 0; i < end; i++) {
-		struct item *item = &xml->items[i];
-
-		if (strcmp(item->scope, name) != 0)
-			continue;
-		if (item->base ? !give_scope(xml, gpu, item->base, i)
-			       : !has(xml, gpu, item->name) && !give(item, gpu))
-			return false;
-	}
-	return true;
-}
-
-/* What is global refers to counters: of no use to a GPU that has none. */
-static bool give_all(struct xml *xml)
-{
-	for (size_t i = 0; i < xml->count; i++) {
-		const char *scope = xml->items[i].scope;
-		size_t before = 0;
-
-		while (strcmp(xml->items[before].scope, scope) != 0)
-			before++;
-		if (before < i || strncmp(scope, "gfx", 3) != 0)
-			continue;
-		xml->inherited = 0;
-		if (!give_scope(xml, scope, scope, xml->count) ||
-		    !give_scope(xml, scope, "global", xml->count))
-			return false;
-	}
-	return true;
+	reading->files += done;
+	while (done && *(r.at += strspn(r.at, SPACE)))
+		done = read_next(&r);
+	if (done && r.depth)
+		done = fail(&r, "the file ends within an element");
+	free(text);
+	return done;
 }
 
 bool reading_xml(struct reading *reading, const char *path)
 {
-	struct xml xml = {.reading = reading};
-	const bool done = read_text(&xml, path) && give_all(&xml);
-
-	for (size_t i = 0; i < xml.count; i++) {
-		const struct item *item = &xml.items[i];
-
-		if (done && item->gpus)
-			fprintf(reading->list, "%s|%s\n", item->gpus, item->line);
-		free(item->line);
-		free(item->gpus);
-	}
-	while (xml.file_count)
-		free(xml.files[--xml.file_count]);
-	free(xml.items);
-	return done;
+	reading->file++;
+	reading->files = reading->items = 0;
+	return read_text(reading, path);
 }

@@ -7,7 +7,7 @@
  * Of ROCm 6.2:  NAME: {description, architectures: {gfx906/gfx908: {block, event | expression}}}
  * `unit` is read as well.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -61,20 +61,20 @@ static bool add(struct file *file, const char *gpus, const char *name, const yam
 {
 	const char *block = text_of(file, definition, "block");
 	const char *event = text_of(file, definition, block ? "event" : "expression");
-	char *line;
 
 	if (!block && !event)
 		return fail(file, definition,
 			    "a definition with neither a block nor an expression");
 	if (block && (!event || !reading_is_number(event)))
 		return fail(file, definition, "a definition's event is no number");
-	line = reading_line(name, block, event, text_of(file, counter, "unit"),
-			    text_of(file, counter, "description"));
-	if (!line)
-		return false;
-	fprintf(file->reading->list, "%s|%s\n", gpus, line);
-	free(line);
-	return true;
+	return reading_add(
+		file->reading,
+		(reading_item){[ITEM_GPUS] = gpus,
+			       [ITEM_NAME] = name,
+			       [ITEM_BLOCK] = block,
+			       [ITEM_WHAT] = event,
+			       [ITEM_UNIT] = text_of(file, counter, "unit"),
+			       [ITEM_DESCRIPTION] = text_of(file, counter, "description")});
 }
 
 /* The format of ROCm 7. */

@@ -33,18 +33,6 @@ static const struct cli_option options[] = {
 
 /* ---- a trace ---- */
 
-/* A value of a row: text is text. */
-static void put_value(struct json *json, sqlite3_stmt *row, int column)
-{
-	const char *key = sqlite3_column_name(row, column);
-	const char *value = (const char *)sqlite3_column_text(row, column);
-
-	if (sqlite3_column_type(row, column) == SQLITE_TEXT)
-		json_text(json, key, value);
-	else
-		json_value(json, key, value);
-}
-
 static int print_part(struct database *database, const char *sql, struct json *json)
 {
 	sqlite3_stmt *row;
@@ -60,8 +48,15 @@ static int print_part(struct database *database, const char *sql, struct json *j
 			continue;
 		}
 		json_object(json, NULL);
-		for (int i = 1; i < sqlite3_column_count(row); i++)
-			put_value(json, row, i);
+		for (int i = 1; i < sqlite3_column_count(row); i++) {
+			const char *key = sqlite3_column_name(row, i);
+			const char *value = (const char *)sqlite3_column_text(row, i);
+
+			if (sqlite3_column_type(row, i) == SQLITE_TEXT)
+				json_text(json, key, value);
+			else
+				json_value(json, key, value);
+		}
 		json_end(json);
 	}
 	rc = rc == SQLITE_DONE ? 0 : database_fail(database);
@@ -146,13 +141,6 @@ static struct {
 } state;
 
 #define NAME_BYTES 512 /* more than what is kept of one */
-
-static const char *kind_name(const struct rtl_folder *is)
-{
-	static const char *const names[] = {"recording", "collector", "spool"};
-
-	return is->kind < sizeof(names) / sizeof(*names) ? names[is->kind] : "folder";
-}
 
 static void write_cause(void *unused, const char *cause, uint64_t count)
 {
@@ -302,6 +290,8 @@ static struct rtl_subscriber subscriber = COLLECT_OWN("info", collect_note_strea
 
 int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 {
+	static const char *const kinds[] = {"recording", "collector", "spool"};
+	const size_t kind = is->kind;
 	struct timespec now;
 	struct notes notes;
 	int status;
@@ -314,7 +304,7 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 	notes_read(path, &notes);
 	json_object(json, NULL);
 	json_text(json, "folder", path);
-	json_text(json, "kind", kind_name(is));
+	json_text(json, "kind", kind < sizeof(kinds) / sizeof(*kinds) ? kinds[kind] : "folder");
 	json_bool(json, "running", is->in_use);
 	json_number(json, "pid", (uint64_t)is->pid);
 	json_text(json, "program", notes.command);
@@ -357,8 +347,9 @@ const struct cli_command cmd_info = {
 	.name = "info",
 	.operands = "FILE|FOLDER",
 	.purpose = "Shows the processes, streams and losses of a trace",
-	.details = "FILE is a trace. FOLDER is what processes record into: a collector's, also of\n"
-		   "one that runs, a recording, or one process's spool. Nothing in it changes.",
+	.details =
+		"FILE is a trace. FOLDER is a recording, or that of an `rtl trace` or a process,\n"
+		"running or killed. Nothing in it changes.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct info, operands, 1, "one file or folder at a time"),
 	.missing = "give the file of a trace, or a folder: rtl info FILE",

@@ -54,8 +54,10 @@ static void write_type(struct json *json, const struct rtl_type_info *type)
 	json_end(json);
 }
 
-static void write_stream(struct json *json, const struct rtl_stream_info *stream, const char *from)
+static void add_stream(struct listing *listing, const struct rtl_stream_info *stream,
+		       const char *from)
 {
+	struct json *json = &listing->view.json;
 	char version[16];
 
 	snprintf(version, sizeof(version), "%u.%u", stream->version_major, stream->version_minor);
@@ -69,12 +71,6 @@ static void write_stream(struct json *json, const struct rtl_stream_info *stream
 		write_type(json, rtl_stream_type(stream, i));
 	json_end(json);
 	json_end(json);
-}
-
-static void add_stream(struct listing *listing, const struct rtl_stream_info *stream,
-		       const char *from)
-{
-	write_stream(&listing->view.json, stream, from);
 	listing->count++;
 }
 
@@ -89,7 +85,7 @@ static void add_all(struct listing *listing, rtl_publisher_streams_fn publisher,
 		add_stream(listing, streams[i], from);
 }
 
-/* One of rtl's own libraries, which has streams or not. */
+/* Adds the streams of one of rtl's own libraries, if it has any. */
 static int add_own(struct listing *listing, char *path)
 {
 	int status = CLI_OK;
@@ -121,7 +117,7 @@ static int add_rtl(struct listing *listing)
 	return status ? status : rocm ? rocm : xpti;
 }
 
-/* The library stays loaded: it may not like to go. */
+/* The library stays loaded: unloading may crash it. */
 static int add_library(struct listing *listing, const char *path)
 {
 	/* A name without a slash is a file in the working directory if there is one. */
@@ -229,18 +225,12 @@ static int add_command(struct listing *listing, char **command, int *ended)
 	launch_make_id(&launch);
 	status = session_prepare_programs(&launch.session, launch.id);
 	if (!status)
-		status = collect_start(&launch, (struct rtl_collector_options){
-							.kind = RTL_COLLECT,
-							.subscribers = "",
-							.own = &subscriber,
-						});
-	if (status)
-		goto out;
-	error = launch_collected(&launch, "list", ended);
-	if (error)
-		status = launch_refuse(command[0], error);
+		status = launch_run(&launch,
+				    (struct rtl_collector_options){.kind = RTL_COLLECT,
+								   .subscribers = "",
+								   .own = &subscriber},
+				    "list", ended);
 	launch_report_left(&launch);
-out:
 	launch_fini(&launch);
 	return status;
 }

@@ -66,29 +66,22 @@ static int replay_folder(const char *folder, struct session *session)
 	status = session_prepare_subscribers(session);
 	if (!status)
 		status = take_properties(folder);
-	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL);
-}
-
-static int replay_source(char *trace, const char *input, struct session *session)
-{
-	int status = session_prepare_subscribers(session);
-
-	collect_set_properties(NULL, NULL);
-	return status ? status : collect_feed(&trace, 1, input, session->list, NULL);
-}
-
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) || S_ISDIR(st.st_mode);
+	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL, false);
 }
 
 static int replay(char *trace, const char *input, struct session *session)
 {
-	const int status = input || !is_folder(trace) ? replay_source(trace, input, session)
-						      : replay_folder(trace, session);
+	struct stat st;
+	int status;
 
+	if (!input && (stat(trace, &st) || S_ISDIR(st.st_mode))) {
+		status = replay_folder(trace, session);
+	} else {
+		status = session_prepare_subscribers(session);
+		collect_set_properties(NULL, NULL);
+		if (!status)
+			status = collect_feed(&trace, 1, input, session->list, NULL);
+	}
 	return status ? status : collect_check_output(session->database);
 }
 

@@ -279,10 +279,7 @@ static int report(const struct request *request, const char *path, const char *o
 	if (database_same_file(path, output))
 		return cli_failed("%s is the trace: give the page another name with -o", output);
 	if (!is_replaceable(output))
-		return cli_failed(
-			"output %s exists and is no page of rtl, so it is not written over; "
-			"move it away, or choose another file with -o",
-			output);
+		return part_refuse(output, "page of rtl");
 	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
 		status = folder_look("report", path, &is);
 		if (!status && is.in_use)

@@ -19,7 +19,7 @@ struct status {
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct status, json), "print JSON, for programs"),
 	CLI_NUMBER(0, "watch", "SECONDS", offsetof(struct status, watch), "a number of seconds",
-		   "again and again, with so many seconds between"),
+		   "repeat every SECONDS"),
 };
 
 static void look_for_pid(void *user, const char *path, const struct rtl_folder *is)

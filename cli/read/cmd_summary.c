@@ -18,7 +18,7 @@ struct request {
 	struct cli_operands files;
 	bool json, csv, full_names, details;
 	unsigned top;
-	const char *sort;
+	const char *sort, *by, *groups;
 };
 
 static const struct cli_option options[] = {
@@ -31,6 +31,12 @@ static const struct cli_option options[] = {
 	CLI_VALUE(0, "sort", "KEY", offsetof(struct request, sort),
 		  "total (default), count, mean, min, p50, p99, max: the\n"
 		  "greatest first; or name"),
+	CLI_VALUE(0, "by", "KEY", offsetof(struct request, by),
+		  "break tables down by range, stream, thread, process, gpu,\n"
+		  "graph or group (of kernels: GEMM, attention, ...)"),
+	CLI_VALUE(0, "groups", "FILE", offsetof(struct request, groups),
+		  "with --by group: your groups, a line each: PATTERN GROUP\n"
+		  "(default: RTL_GROUPS)"),
 	CLI_FLAG(0, "full-names", offsetof(struct request, full_names), "do not shorten names"),
 	CLI_FLAG(0, "details", offsetof(struct request, details),
 		 "add what `rtl info` prints: streams, processes, GPUs, losses"),
@@ -71,9 +77,12 @@ static int summarize(const struct request *request, const struct summary_style *
 {
 	struct database *database = database_open(style->title, false);
 	struct summary *summary = database ? cli_need(summary_create()) : NULL;
+	char error[SUMMARY_ERROR];
 	int status = CLI_FAILED;
 
-	if (summary && !database_summarize(database, summary)) {
+	if (summary && summary_set_by(summary, request->by, request->groups, error))
+		status = cli_usage("summary: %s", error);
+	else if (summary && !database_summarize(database, summary)) {
 		status = print(request, summary, style);
 		const int unfinished = database_say_unfinished(database);
 		for (int i = 0; i < 2; i++) {

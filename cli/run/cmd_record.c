@@ -29,7 +29,7 @@ static const struct cli_option options[] = {
 		 "without their arguments"),
 };
 
-/* The recording's folder, absolute; to be freed. NULL after a line. */
+/* The absolute path of the recording, to be freed; NULL after an error message. */
 static char *choose_output(const struct launch *launch)
 {
 	const struct outputs *outputs = &launch->session.outputs;
@@ -79,26 +79,18 @@ static void report(const struct launch *launch, const char *output, int status)
 static int record_command(struct record *record, const char *output)
 {
 	struct launch *launch = &record->launch;
+	struct rtl_collector_options how = {
+		.kind = RTL_RECORD, .output = output, .keep_repeated = record->all};
 	int status = launch_prepare(launch, false, true), error;
 
 	if (status)
 		return status;
-	error = launch_find(launch->command[0]);
-	if (error)
-		return launch_refuse(launch->command[0], error);
-	status = collect_start(launch, (struct rtl_collector_options){
-					       .kind = RTL_RECORD,
-					       .output = output,
-					       .limit_bytes = launch->selection.limit_bytes,
-					       .keep_repeated = record->all,
-				       });
-	if (status)
-		return status;
-	error = launch_collected(launch, "recording", &status);
-	if (error) {
+	how.limit_bytes = launch->selection.limit_bytes;
+	error = launch_run(launch, how, "recording", &status);
+	if (error && launch->collected)
 		rmdir(output);
-		return launch_refuse(launch->command[0], error);
-	}
+	if (error)
+		return error;
 	report(launch, output, status);
 	child_end_like(status);
 }

@@ -20,8 +20,8 @@ struct request {
 
 static const struct cli_option options[] = {
 	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
-		  "file of the first subscriber that writes one; what is\n"
-		  "there is continued"),
+		  "file of the first subscriber that writes one; an existing\n"
+		  "one is continued"),
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
 		  "subscribers to deliver to, instead of those that the\n"
 		  "folder names; colon-separated, as for `rtl trace`"),
@@ -70,7 +70,7 @@ static int list(void)
 
 /* ---- recovering ---- */
 
-/* What was written to continues; what is not there yet begins empty. */
+/* An existing output is continued; a missing one begins empty. */
 static int make_output(const struct session *session)
 {
 	int fd;
@@ -112,7 +112,7 @@ static int deliver_kept(const struct notes *notes, struct session *session)
 
 	collect_set_properties(notes->session, notes->mode);
 	if (!status)
-		status = collect_deliver_completed(notes->recording, list);
+		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL, true);
 	database = session->list ? session->database : notes->database;
 	if (!status)
 		status = collect_check_output(database);
@@ -133,7 +133,8 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 
 	if (notes->recording &&
 	    (notes->subscribers || (!session->outputs.count && !session->subscribers))) {
-		status = collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left);
+		status =
+			collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left, false);
 		if (!status && notes->subscribers)
 			return deliver_kept(notes, session);
 		if (!status)
@@ -144,7 +145,7 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	if (status)
 		return status;
 	collect_set_properties(notes->session, notes->mode);
-	status = collect_deliver(RTL_RECOVER, folder, list, &left);
+	status = collect_deliver(RTL_RECOVER, folder, list, &left, false);
 	if (status)
 		return status;
 	database = session->list ? session->database : notes->database;
@@ -168,16 +169,6 @@ static int refuse_owner(const char *folder, uid_t owner)
 			  folder, (unsigned)owner, folder);
 }
 
-/* What a folder names is loaded and written with the caller's rights: nobody else may have had a
- * hand in it. What is not there is said later. */
-static int check_owner(const char *folder)
-{
-	struct stat st;
-
-	return stat(folder, &st) || st.st_uid == geteuid() ? CLI_OK
-							   : refuse_owner(folder, st.st_uid);
-}
-
 static int check_notes(const char *folder, const struct notes *notes)
 {
 	struct stat st;
@@ -198,7 +189,13 @@ static int recover(const char *folder, struct session settings)
 {
 	struct rtl_folder is;
 	struct notes notes;
-	int status = check_owner(folder), error;
+	struct stat st;
+	int status = CLI_OK, error;
+
+	/* What a folder names is loaded and written with the caller's rights: nobody else may have had a
+	 * hand in it. A missing folder is reported later. */
+	if (!stat(folder, &st) && st.st_uid != geteuid())
+		status = refuse_owner(folder, st.st_uid);
 
 	if (!status && folder_clean(folder)) {
 		cli_error("removed %s: who made it was killed, and it holds no events", folder);
@@ -250,7 +247,7 @@ const struct cli_command cmd_recover = {
 	.name = "recover",
 	.operands = "[FOLDER]...",
 	.purpose = "Completes the output after rtl or the program died",
-	.details = "Without FOLDER: lists those that there are, the newest first.",
+	.details = "Without FOLDER: lists what can be recovered, the newest first.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, folders, SIZE_MAX, NULL),
 	.run = run,

@@ -33,7 +33,7 @@
 #define PLACE_PREFIX ".rtl-snapshot-"
 #define LOCK_NAME    ".lock"
 
-/* Where outputs are made before they get their names. */
+/* A folder in which outputs are made before they get their names. */
 struct place {
 	char *target; /* the folder that they go to, with a slash */
 	char *made;   /* ours, in it */
@@ -110,25 +110,19 @@ static void remove_leftovers(const char *target)
 		closedir(dir);
 }
 
-/* Locked as long as this process lives. */
-static void hold(const char *made)
-{
-	int fd = open_lock(made, O_CREAT);
-
-	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB);
-}
-
 /* For an output that goes to that folder. CLI_OK, or CLI_FAILED after a line. */
 static int make_place(struct request *request, const char *target)
 {
 	struct place *place = &request->places[request->place_count];
+	int fd;
 
 	remove_leftovers(target);
 	*place = (struct place){.target = cli_format("%s", target),
 				.made = cli_format("%s" PLACE_PREFIX "XXXXXX", target)};
 	if (mkdtemp(place->made)) {
-		hold(place->made);
+		fd = open_lock(place->made, O_CREAT);
+		if (fd >= 0)
+			(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
 		request->place_count++;
 		return CLI_OK;
 	}
@@ -180,11 +174,7 @@ static bool is_replaceable(const char *path)
 
 static int check_replaceable(const char *path)
 {
-	return is_replaceable(path)
-		       ? CLI_OK
-		       : cli_failed("output %s exists and is no trace, so it is not written over; "
-				    "move it away, or choose another file with -o",
-				    shown(path));
+	return is_replaceable(path) ? CLI_OK : part_refuse(shown(path), "trace");
 }
 
 /* Gives what is in a place its names: one that is there is written over if it is a trace. */
@@ -297,7 +287,7 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 static int deliver(struct request *request, const char *recording, uint32_t kept_ms)
 {
 	struct session *session = &request->session;
-	int status = collect_deliver(RTL_REPLAY, recording, session->list, NULL);
+	int status = collect_deliver(RTL_REPLAY, recording, session->list, NULL, false);
 
 	if (!status)
 		status = collect_check_output(session->database);

@@ -50,7 +50,7 @@ static int prepare(struct trace *trace)
 	return status;
 }
 
-/* The subscribers are in the command's processes, and each has an output of its own. */
+/* Subscribers run in the command's processes; each process has its own output. */
 static int run_in_process(struct launch *launch)
 {
 	struct session *session = &launch->session;
@@ -76,7 +76,7 @@ static int run_in_process(struct launch *launch)
 	child_end_like(status);
 }
 
-/* The subscribers get what the flight recorder has kept. An exit status; it has said why. */
+/* Sends what the flight recorder kept to the subscribers. Returns an exit status, after an error message. */
 static int deliver_kept(struct launch *launch)
 {
 	struct collect *collect = &launch->collect;
@@ -90,7 +90,8 @@ static int deliver_kept(struct launch *launch)
 		return CLI_FAILED;
 	}
 	if (collect->met)
-		status = collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL);
+		status =
+			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false);
 	if (status)
 		cli_error("what was kept is in %s: `rtl replay %s` shows it to subscribers",
 			  collect->recording, collect->recording);
@@ -99,55 +100,36 @@ static int deliver_kept(struct launch *launch)
 	return status;
 }
 
-static void run_recorded(struct launch *launch, int status)
-{
-	if (!deliver_kept(launch)) {
-		trace_report_collected(launch, status);
-		launch_report_kept(launch);
-	}
-	child_end_like(status);
-}
-
 /* The subscribers are here. */
 static int run_collected(struct launch *launch)
 {
 	struct rtl_collector_options how = {.kind = RTL_COLLECT,
 					    .subscribers = launch->session.list};
-	int status, error = launch_find(launch->command[0]);
+	int status, error;
 
-	if (error)
-		return launch_refuse(launch->command[0], error);
 	if (launch->selection.last)
 		how = (struct rtl_collector_options){.kind = RTL_RECORD,
 						     .limit_bytes = launch->selection.limit_bytes};
-	error = collect_start(launch, how);
+	error = launch_run(launch, how, "trace", &status);
+	if (error && launch->collected && launch->selection.last)
+		rtl_collector_snapshot_remove(launch->collect.recording);
+	else if (error && launch->collected)
+		trace_remove_empty(launch);
 	if (error)
 		return error;
-	error = launch_collected(launch, "trace", &status);
-	if (error) {
-		if (launch->selection.last)
-			rtl_collector_snapshot_remove(launch->collect.recording);
-		else
-			trace_remove_empty(launch);
-		return launch_refuse(launch->command[0], error);
+	if (launch->selection.last) {
+		if (!deliver_kept(launch)) {
+			trace_report_collected(launch, status);
+			launch_report_kept(launch);
+		}
+		child_end_like(status);
 	}
-	if (launch->selection.last)
-		run_recorded(launch, status);
 	if (launch->collect.kept)
 		cli_error("`rtl recover %s` stores the rest when that is possible",
 			  launch->collect.kept);
 	free(launch->collect.kept);
 	trace_report_collected(launch, status);
 	child_end_like(status);
-}
-
-static int trace_command(struct trace *trace)
-{
-	int error = prepare(trace);
-
-	if (error)
-		return error;
-	return trace->in_process ? run_in_process(&trace->launch) : run_collected(&trace->launch);
 }
 
 static int run(void *request)
@@ -163,7 +145,9 @@ static int run(void *request)
 	launch->session.outputs.makes_tables = !trace->in_process;
 	launch->session.summarizes = !launch->quiet && !trace->in_process;
 	launch->session.default_output = output;
-	status = trace_command(trace);
+	status = prepare(trace);
+	if (!status)
+		status = trace->in_process ? run_in_process(launch) : run_collected(launch);
 	launch_fini(launch);
 	free(output);
 	return status;

@@ -206,16 +206,6 @@ static void print_wait(void *user, const char *const *row)
 		row[0], row[1], row[2]);
 }
 
-/* The longest; rtl info has all. */
-static void report_waits(struct database *database)
-{
-	database_query(database,
-		       "SELECT p.pid, w.waits, round(w.waited_ns / 1e9, 3) FROM rtl_wait AS w"
-		       " JOIN rtl_process AS p USING (process) WHERE w.waited_ns >= 100000000"
-		       " ORDER BY w.waited_ns DESC LIMIT 3",
-		       print_wait, NULL);
-}
-
 /* With -q only what is wrong is said: a trace with nothing of a GPU, but other events, is not. */
 static bool is_worth_a_word(const struct ending *ending, const struct launch *launch,
 			    const struct run_ledger *ledger)
@@ -252,8 +242,13 @@ static void report_trace(const struct launch *launch, struct database *database,
 	else if (!writer && shown)
 		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
-	if (!launch->quiet)
-		report_waits(database);
+	if (!launch->quiet) /* the longest; rtl info has all */
+		database_query(
+			database,
+			"SELECT p.pid, w.waits, round(w.waited_ns / 1e9, 3) FROM rtl_wait AS w"
+			" JOIN rtl_process AS p USING (process) WHERE w.waited_ns >= 100000000"
+			" ORDER BY w.waited_ns DESC LIMIT 3",
+			print_wait, NULL);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
 	run_ledger_fini(&ledger);

@@ -55,9 +55,16 @@ void clock_pair_take(struct clock_pair *pair)
 	}
 }
 
-static uint64_t slope(const struct clock_pair *a, const struct clock_pair *b)
+/* a * b / c, where only the product is large. */
+static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 {
-	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 48) / (b->ticks - a->ticks));
+	return (uint64_t)((unsigned __int128)a * b / c);
+}
+
+/* Sets the slope of a line's pair, which is not the first. */
+static void set_slope(struct clock_pair *b)
+{
+	b->slope = scale(b->ns - b[-1].ns, (uint64_t)1 << 48, b->ticks - b[-1].ticks);
 }
 
 void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
@@ -76,14 +83,12 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
 			if (i == 0 || i >= CLOCK_LINE_PAIRS / 2 || i % 2 == 0)
 				line->pairs[kept++] = line->pairs[i];
 		for (uint32_t i = 1; i < kept; i++)
-			line->pairs[i].slope = slope(&line->pairs[i - 1], &line->pairs[i]);
+			set_slope(&line->pairs[i]);
 		line->count = kept;
 	}
 	line->pairs[line->count] = *pair;
-	if (line->count)
-		line->pairs[line->count].slope =
-			slope(&line->pairs[line->count - 1], &line->pairs[line->count]);
-	line->count++;
+	if (line->count++)
+		set_slope(&line->pairs[line->count - 1]);
 	line->taken++;
 }
 
@@ -105,8 +110,8 @@ uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 	a = &line->pairs[i - 1];
 	b = &line->pairs[i];
 	if (ticks < a->ticks) /* before the line: as steep as its first stretch */
-		return a->ns - (uint64_t)((unsigned __int128)(a->ticks - ticks) * b->slope >> 48);
-	return a->ns + (uint64_t)((unsigned __int128)(ticks - a->ticks) * b->slope >> 48);
+		return a->ns - ticks_along(a->ticks - ticks, b->slope);
+	return a->ns + ticks_along(ticks - a->ticks, b->slope);
 }
 
 uint64_t rtl_clock_ns(void)
@@ -123,8 +128,7 @@ uint64_t rtl_clock_ns(void)
 /* How often somebody beyond the end looks whether another thread has made the next stretch. */
 #define LOOKS 2000
 
-/* Of slow conversions, so many stretches before the one of now are looked at at once: those of 80 ms,
- * for times that were taken when something began. */
+/* Slow conversions first look at so many stretches before the current one: 80 ms. */
 #define STRETCHES_BEFORE 4
 
 struct ticks_line ticks_line;
@@ -137,13 +141,6 @@ static struct {
 	struct clock_line knots; /* where stretches began: for ticks older than those we have */
 } maker;
 
-/* After clock_choose: the line begins where the library does. */
-__attribute__((constructor(102))) static void ticks_begin(void)
-{
-	clock_pair_take(&maker.base);
-	maker.next_base = maker.base;
-}
-
 static inline void pause_cpu(void)
 {
 #ifdef __x86_64__
@@ -153,8 +150,9 @@ static inline void pause_cpu(void)
 
 static __thread bool making __attribute__((tls_model("initial-exec")));
 
-/* The parent was forked while one of its threads made a stretch, and may have left this unsound. */
-static void begin_anew(void)
+/* At the load, after clock_choose, and in a child whose parent was forked while one of its threads made
+ * a stretch: that may have left this unsound. */
+__attribute__((constructor(102))) static void begin_anew(void)
 {
 	clock_pair_take(&maker.base);
 	maker.next_base = maker.base;
@@ -219,8 +217,7 @@ static bool replace_promise(uint64_t old, uint64_t new)
 					   __ATOMIC_ACQUIRE);
 }
 
-/* Does what is left to do after closing: any thread does it, as the one that closed may have been
- * stopped. */
+/* Completes a closing. Any thread does it: the one that closed may have been stopped. */
 static void settle(void)
 {
 	uint64_t word = __atomic_load_n(&promise, __ATOMIC_ACQUIRE);
@@ -234,8 +231,7 @@ static void settle(void)
 	replace_promise(word, PROMISE((word >> 48) + 1, 0));
 }
 
-/* Makes it part of the line that `s`, the newest of n, serves for `ticks` beyond its end. False:
- * the line has become longer instead. */
+/* Promises that `s`, the newest of n, serves `ticks`. False: the line has become longer instead. */
 static bool make_promise(uint64_t n, const struct ticks_stretch *s, uint64_t ticks)
 {
 	uint64_t delta = ticks - s->ticks - s->length + 1, word;
@@ -254,13 +250,12 @@ static bool make_promise(uint64_t n, const struct ticks_stretch *s, uint64_t tic
 	}
 }
 
-/* Adds the stretch that begins at `start`, and goes to `ns` at `ticks`. False: the line ends
- * elsewhere, as `word` is not the promise any more. Release, the stores: a reader that sees any of
- * them sees at its second look the count before. */
+/* Adds a stretch from `start` to `ns` at `ticks`. False: `word` is no longer the promise. Release, the stores:
+ * a reader that sees any of them sees at its second look the count before. */
 static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks, uint64_t ns)
 {
 	uint64_t length = ticks - start->ticks, rise = ns > start->ns ? ns - start->ns : 0;
-	uint64_t slope = (uint64_t)(((unsigned __int128)rise << 48) / length);
+	uint64_t slope = scale(rise, (uint64_t)1 << 48, length);
 	uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_RELAXED); /* settled, and ours */
 	struct ticks_stretch *s = place_of(n + 1);
 
@@ -278,8 +273,7 @@ static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks
 	return true;
 }
 
-/* Has the newest stretch serve at once if it has begun; under maker's lock, so that no older one
- * takes its place. */
+/* Makes the newest stretch the current one if it has begun; under maker's lock. */
 static void advance(void)
 {
 	const uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE);
@@ -302,12 +296,6 @@ static struct clock_pair line_end(uint64_t *word)
 	length = s.length + (*word & CLOSED);
 	return (struct clock_pair){.ticks = s.ticks + length,
 				   .ns = s.ns + ticks_along(length, s.slope)};
-}
-
-/* a * b / c, where only the product is large. */
-static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
-{
-	return (uint64_t)((unsigned __int128)a * b / c);
 }
 
 static bool is_beyond(uint64_t ticks)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl's clock. Events are stamped in ticks: the TSC where the kernel itself trusts it (it is the
- * current clock source), else CLOCK_BOOTTIME in ns. A clock line turns ticks into ns of
- * CLOCK_BOOTTIME, the HSA system clock, by interpolating between pairs of readings of both that
- * were taken before and after: no frequency has to be known, and the result never runs backwards.
+/* rtl's clock. Ticks are the TSC where the kernel uses it as its clock source, else CLOCK_BOOTTIME in ns. A clock
+ * line converts them to ns of CLOCK_BOOTTIME (the HSA system clock) by interpolating between readings of
+ * both: it needs no frequency and never runs backwards.
  *
- * Threads: clock_ticks from any; a clock line belongs to one thread, or to its owner's lock.
- */
+ * Threads: clock_ticks from any; a clock line belongs to one thread, or to its owner's lock. */
 #pragma once
 
 #include <stdbool.h>
@@ -91,30 +88,25 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair);
 /* ns of CLOCK_BOOTTIME at `ticks`; the line needs at least one pair. */
 uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
 
-/*
- * From ticks to ns on any thread, at once: for inline events and rtl_ticks_to_ns. (What goes
- * through the rings is converted later, by interpolation; see clock.h.)
+/* ---- ticks to ns at once, on any thread: for inline events and rtl_ticks_to_ns. Rings are converted later.
  *
- * The line is made of stretches, each a straight piece that says for an interval of ticks, some of
- * it in the future when it is made, what their ns are. A stretch never changes, and the next one
- * begins where it ends, in ticks and in ns: so all threads agree on the ns of a tick, and the line
- * never runs backwards. What the clock has drifted off a stretch the next one makes up for.
+ * The line consists of stretches, straight pieces that reach into the future. A stretch never changes, and
+ * the next begins where it ends, in ticks and ns: so all threads agree on a tick's ns, and time never runs
+ * backwards. The next stretch corrects the drift.
  *
- * Threads: all functions from any, and from signal handlers. Reading takes no lock. A thread that
- * finds the end of the line near makes the next stretch. One that is beyond the end while another
- * thread is at that (and perhaps was stopped there) waits some us, and then promises that the last
- * stretch goes as far as it needs: the next one begins behind all promises.
- */
+ * Threads: any, signal handlers too; reading takes no lock. A thread near the line's end makes the next
+ * stretch. A thread beyond the end while another makes it waits some us and then promises that the last
+ * stretch reaches that far: the next one begins behind all promises. */
 
 #define TICKS_STRETCHES 256u
 
 /* A line of its own: whoever reads one that serves meets no writer. */
 struct ticks_stretch {
-	uint64_t ticks;  /* at which it begins */
-	uint64_t ns;     /* there */
-	uint64_t slope;  /* ns per tick << 48 */
-	uint64_t serves; /* so many ticks at once. The newest leaves the rest of its length to
-			  * ticks_to_ns_slow, which then makes the next stretch in time */
+	uint64_t ticks; /* at which it begins */
+	uint64_t ns;    /* there */
+	uint64_t slope; /* ns per tick << 48 */
+	uint64_t
+		serves; /* ticks; the newest leaves the rest to ticks_to_ns_slow, which makes the next in time */
 	uint64_t length; /* ticks; those beyond it are the next one's */
 } __attribute__((aligned(64)));
 
@@ -126,8 +118,7 @@ struct ticks_line {
 
 extern struct ticks_line ticks_line HIDDEN;
 
-/* The stretch that ticks of now are in, or one shortly before; one that serves nothing before there is
- * any. Release by the maker, acquire by readers. */
+/* The current stretch, or one shortly before; at first one that serves nothing. Release, acquire. */
 extern struct ticks_stretch *ticks_now HIDDEN;
 
 /* The way where that one does not serve. */

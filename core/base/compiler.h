@@ -10,8 +10,8 @@
 /* Orders our stores for a signal handler on this thread, and costs nothing. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
 
-/* For declarations of variables that hot paths read. Without it the compiler has to suppose that they
- * are another library's, and loads their address first. */
+/* For variables that hot paths read: else the compiler supposes that another library has them, and loads their
+ * address. */
 #define HIDDEN __attribute__((visibility("hidden")))
 
 #ifdef __has_feature
@@ -22,8 +22,7 @@
 #	define OWN_WORD_SANITIZED
 #endif
 
-/* For words that one thread alone writes and others read: adds in one instruction, where of an atomic load and
- * store the compiler makes five; a signal handler on the thread may do the same. */
+/* For words that only one thread (and its signal handlers) writes: adds in one instruction instead of five. */
 #if defined(__x86_64__) && !defined(OWN_WORD_SANITIZED)
 /* A release, as each store of this processor is. The compiler moves nothing across it. */
 #	define OWN_ADD(word, n, suffix)                                                           \

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
@@ -48,10 +50,7 @@ int kept_fd_get(const struct kept_fd *kept)
 
 void kept_fd_close(struct kept_fd *kept)
 {
-	int fd = kept_fd_get(kept);
-
-	if (fd >= 0)
-		close(fd);
+	fd_close(kept_fd_get(kept));
 	kept->fd = -1;
 }
 
@@ -60,10 +59,27 @@ ssize_t read_text(const char *path, char *text, size_t size)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	text[length < 0 ? 0 : length] = '\0';
 	return length;
+}
+
+bool array_grow(void *array, uint32_t *room, size_t need, size_t element)
+{
+	size_t more = *room ? *room : 8;
+	void *longer;
+
+	while (more < need)
+		more *= 2;
+	if (more == *room)
+		return true;
+	memcpy(&longer, array, sizeof(longer)); /* a pointer of another type */
+	longer = more <= UINT32_MAX ? reallocarray(longer, more, element) : NULL;
+	if (!longer)
+		return false;
+	memcpy(array, &longer, sizeof(longer));
+	*room = (uint32_t)more;
+	return true;
 }
 
 bool blocks_allowed(uint64_t size)

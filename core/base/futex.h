@@ -10,59 +10,51 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Sleeps while *word == value, at most timeout_ms; errno is kept. */
+/* errno is kept. */
+static inline long futex_call(uint32_t *word, int operation, uint32_t value, const void *timeout,
+			      uint32_t *other, uint32_t third)
+{
+	const int err = errno;
+	const long result = syscall(SYS_futex, word, operation, value, timeout, other, third);
+
+	errno = err;
+	return result;
+}
+
+/* Sleeps while *word == value, at most timeout_ms. */
 static inline void futex_wait(uint32_t *word, uint32_t value, uint32_t timeout_ms)
 {
-	struct timespec t = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
-	int err = errno;
+	const struct timespec t = {timeout_ms / 1000, (long)(timeout_ms % 1000) * 1000000};
 
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
-	errno = err;
+	futex_call(word, FUTEX_WAIT, value, &t, NULL, 0);
 }
 
 static inline void futex_wake(uint32_t *word)
 {
-	int err = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
-	errno = err;
+	futex_call(word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/*
- * For words in a file that others may cut off: the kernel touches them, and says so, where we would
- * get a SIGBUS.
- */
+/* ---- for words in a file that others may truncate: the kernel touches them, and reports where we would get
+ * a SIGBUS */
 
 /* Sets *word to 0, fully ordered, and wakes the sleeper if it was 1. */
 static inline void futex_clear_and_wake(uint32_t *word)
 {
-	int err = errno;
-
-	syscall(SYS_futex, word, FUTEX_WAKE_OP, 0, (void *)1, word,
-		FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 1));
-	errno = err;
+	futex_call(word, FUTEX_WAKE_OP, 0, (void *)1, word,
+		   FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 1));
 }
 
-/* Adds to *word. */
+/* Adds a number of at most 12 bits to *word; wakes nobody. */
 static inline void futex_add(uint32_t *word, uint32_t number)
 {
-	int err = errno;
-
-	/* wakes nobody; 12 bits are there for the number */
-	syscall(SYS_futex, word, FUTEX_WAKE_OP, 0, (void *)0, word,
-		FUTEX_OP(FUTEX_OP_ADD, number, FUTEX_OP_CMP_EQ, 0));
-	errno = err;
+	futex_call(word, FUTEX_WAKE_OP, 0, NULL, word,
+		   FUTEX_OP(FUTEX_OP_ADD, number, FUTEX_OP_CMP_EQ, 0));
 }
 
-/* Whether *word == value; false if it is not there. */
+/* Whether *word == value; false if it is not there. Compares, and wakes nobody. */
 static inline bool futex_is(uint32_t *word, uint32_t value)
 {
-	int err = errno;
-	/* wakes nobody, but looks */
-	bool is = syscall(SYS_futex, word, FUTEX_CMP_REQUEUE, 0, (void *)0, word, value) == 0;
-
-	errno = err;
-	return is;
+	return futex_call(word, FUTEX_CMP_REQUEUE, 0, NULL, word, value) == 0;
 }
 
 static inline struct timespec deadline_in(clockid_t clock, uint32_t timeout_ms)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Mappings of files that others may cut short while we look at them. What is beyond the end of its
- * file is a SIGBUS for a thread that touches it; between guard_start and guard_stop such a page
- * becomes one of zeros that belongs to us, and it is remembered. For collectors: a traced program's
- * signals are its own.
- *
- * Threads: any.
- */
+/* Mappings of files that others may truncate while we read them. Touching what is beyond the end of the file is
+ * a SIGBUS; between guard_start and guard_stop the handler replaces such a page by a private one of zeros and
+ * notes it. For collectors: a traced program's signals are its own. Any thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The 64-bit hash behind universal ids and string ids. Its results are stored in traces and
- * compared between runs and machines: it must never change (tests/unit/core/test_ids.c pins
- * values).
+/* The 64-bit hash behind universal ids and string ids. Traces store its results and compare them between runs and
+ * machines: it must never change (tests/unit/core/test_ids.c pins values).
  *
- * Construction: 8 input bytes at a time (little-endian, the tail padded with zeros) are mixed into
- * the state by a 64x64->128 multiplication whose halves are xored; the length closes it.
- */
+ * 8 input bytes at a time (little-endian, the tail padded with zeros) are mixed into the state by a
+ * 64x64->128 multiplication whose halves are xored; the length closes it. */
 #pragma once
 
 #include <stddef.h>

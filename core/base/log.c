@@ -160,15 +160,18 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 	return stpcpy(end_of_character(begin, at), CUT_MARK);
 }
 
-static void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
+void log_line(enum rtl_level level, const char *who, const char *format, ...)
 {
 	char text[LOG_TEXT], line[LOG_TEXT + 128], *at;
 	struct signals_of_writes signals;
 	int length, fd, state;
+	va_list args;
 
 	if (level > log_level)
 		return;
+	va_start(args, format);
 	length = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	if (length < 0)
 		return;
 	at = line + snprintf(line, 128, "rtl: %.80s%s%s: ", who,
@@ -184,15 +187,6 @@ static void log_vline(enum rtl_level level, const char *who, const char *format,
 		;
 	signals_of_writes_drop(&signals);
 	pthread_setcancelstate(state, NULL);
-}
-
-void log_line(enum rtl_level level, const char *who, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	log_vline(level, who, format, args);
-	va_end(args);
 }
 
 static void (*listener)(enum rtl_level level, const char *who, const char *text);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The one place where librtl speaks: lines "rtl: WHO: text" on stderr or in the file that RTL_LOG
- * names. RTL_LOG is a level (error, warning, info, debug), a file name, or LEVEL:FILE. Control
- * characters are written as escapes; a line that is cut ends with "...".
- *
- * Threads: any; a line is one write(2).
- */
+/* The one place where librtl prints: lines "rtl: WHO: text" on stderr or in the file that RTL_LOG names. RTL_LOG is
+ * a level (error, warning, info, debug), a file name, or LEVEL:FILE. Control characters are escaped; a line
+ * that is cut ends with "...". Any thread; a line is one write(2). */
 #pragma once
 
 #include <rtl/publish.h>

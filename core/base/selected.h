@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the user has selected: streams, by a list as RTL_STREAMS is one: patterns (fnmatch) separated by ':' or
- * ','; and the periods in which things are recorded. No state, any thread. */
+/* What the user has selected: streams (RTL_STREAMS: fnmatch patterns separated by ':' or ',') and periods. Any
+ * thread. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether RTL_STREAMS lets a stream through. A pattern with a '-' in front takes away what it
- * matches; the last that matches counts. If the first takes away, everything else is let through,
- * and so is all if there is no list. */
+/* Whether RTL_STREAMS lets a stream through: the last matching pattern decides, '-' excludes. Without a match: yes
+ * if there is no list or it begins with an exclusion. */
 bool stream_list_selects(const char *name);
 
 /* After a delay, for a duration, so many times. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A map from 64-bit keys to pointers of entries that are never removed or changed.
+/* A map from 64-bit keys to pointers of entries that are never removed or changed.
  *
- * Threads: table_find takes no lock and may run while another thread inserts. Inserts are
- * serialised by the caller's lock. An array that was outgrown is kept (readers may still be in
- * it) until the table is freed: all of them together are smaller than the newest.
- */
+ * Threads: table_find takes no lock; the caller's lock serialises inserts. Outgrown arrays stay until the table
+ * is freed, as readers may be in them: together they are smaller than the newest. */
 #pragma once
 
 #include <stddef.h>
@@ -28,8 +25,7 @@ struct table {
 	size_t count;
 };
 
-/* Where a key's search begins: by the upper bits of a product, on which all bits of the key have an
- * effect, so that keys with a pattern do not crowd together. */
+/* Where a key's search begins: the upper bits of a product, so that keys with a pattern spread. */
 static inline size_t table_begin(const struct table_array *array, uint64_t key)
 {
 	return (size_t)(key * 0x9e3779b97f4a7c15u >> array->shift);

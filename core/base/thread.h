@@ -20,8 +20,7 @@ extern __thread uint32_t thread_no_wait __attribute__((tls_model("initial-exec")
 void signals_block(sigset_t *old);
 void signals_restore(const sigset_t *old);
 
-/* Around what writes, on a thread of the program's: that nobody reads any more, or that a file may
- * not grow, is an error to us and not the program's end. */
+/* Around writes on a program's thread: a closed pipe or a file size limit is an error, not the program's end. */
 struct signals_of_writes {
 	sigset_t old;
 	bool pending[2]; /* before: the program's own */
@@ -30,11 +29,8 @@ struct signals_of_writes {
 void signals_of_writes_hold(struct signals_of_writes *held);
 void signals_of_writes_drop(const struct signals_of_writes *held);
 
-/* ---- stack: room for what may need more than a program's thread has, on that thread: a subscriber that
- * is loaded opens a database, while the thread that was the first to call rtl may have 16 KiB.
- *
- * Threads: any. The function must come back, and the thread must not be cancelled meanwhile. */
+/* ---- stack: room for what needs more than a program's thread may have: a subscriber opens a database, on a
+ * thread with perhaps 16 KiB. Any thread; the function must return, and the thread not be cancelled. */
 
-/* Calls the function, on a stack of our own where little is left of the thread's, or it is not
- * known how much. Without memory for one on the thread's. */
+/* Calls the function on a stack of our own, if the thread's is short or unknown and there is memory. */
 void large_stack_call(void (*function)(void *argument), void *argument);

@@ -87,17 +87,14 @@ static void note_seen(struct rtl_collector *c)
 static int make_page(struct rtl_collector *c, bool paused)
 {
 	char path[PATH_MAX];
-	int err;
 
 	snprintf(path, sizeof(path), "%s/" SESSION_FILE, c->folder);
 	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->lock_fd < 0)
 		return -1;
-	err = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
-	if (err) {
-		errno = err;
+	errno = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
+	if (errno)
 		return -1;
-	}
 	c->page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
 	if (c->page == MAP_FAILED) {
 		c->page = NULL;
@@ -106,9 +103,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 	/* or a child would hold the lock after our death */
 	madvise(c->page, sizeof(*c->page), MADV_DONTFORK);
 	if (!guard_add(c->page, sizeof(*c->page))) {
-		munmap(c->page, sizeof(*c->page));
-		c->page = NULL;
-		errno = ENOMEM;
+		errno = ENOMEM; /* destroy unmaps it */
 		return -1;
 	}
 	memcpy(c->page->magic, SESSION_MAGIC, sizeof(c->page->magic));
@@ -123,7 +118,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
 		       const struct message *message)
 {
-	const char *base = o->folder;
+	const char *base = o->folder, *made;
 	int err;
 
 	if (!base || !*base)
@@ -132,22 +127,18 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 		c->folder = NULL;
 		return message_fail(message, RTL_ENOMEM, "out of memory");
 	}
-	if (!mkdtemp(c->folder)) {
-		err = errno;
-		free(c->folder);
-		c->folder = NULL;
-		return message_fail(
-			message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			"cannot make a folder for the spools in %s: %s; name another one with "
-			"RTL_SPOOL",
-			base, strerror(err));
-	}
-	if (!make_page(c, o->paused))
+	made = mkdtemp(c->folder);
+	if (made && !make_page(c, o->paused))
 		return 0;
 	err = errno;
-	return message_fail(message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
-			    strerror(err));
+	if (!made)
+		*c->folder = '\0'; /* nothing is there to be removed */
+	return message_fail(
+		message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+		made ? "cannot write to %s: %s; name another folder with RTL_SPOOL"
+		     : "cannot make a folder for the spools in %s: %s; name another one "
+		       "with RTL_SPOOL",
+		base, strerror(err));
 }
 
 static int take_folder(struct rtl_collector *c, const char *folder, const char *input,
@@ -504,8 +495,7 @@ static bool drain(struct rtl_collector *c, bool all)
 	return something;
 }
 
-/* Those that have ended need no open files any more: a folder may hold more spools than we may
- * have files. */
+/* Lets go of ended processes: a folder may hold more spools than we may have files. */
 static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
@@ -596,8 +586,7 @@ static void remove_leftover(void *unused, const char *path)
 		spool_remove_folder(path);
 }
 
-/* What is left of spools whose removal was cut off; where a dead collector was, nobody makes new
- * ones. */
+/* What is left of spools whose removal was cut off; a dead collector's folder gets no new ones. */
 static void remove_leftovers(const struct rtl_collector *c)
 {
 	if (folder_has(c->folder, SESSION_FILE, 0))
@@ -612,8 +601,7 @@ static bool was_met(struct rtl_collector *c, const char *path)
 	return spool && (!spool->bad || spool->refused);
 }
 
-/* Spools of processes that have begun since the last look, or were about to: what they do is not
- * recorded. */
+/* Spools of processes that have begun since the last look: they are not recorded. */
 static void remove_latecomer(void *user, const char *path)
 {
 	struct rtl_collector *c = user;
@@ -622,27 +610,6 @@ static void remove_latecomer(void *user, const char *path)
 		return;
 	c->latecomers++;
 	spool_remove_folder(path);
-}
-
-/* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
- * is the user's. */
-static bool is_done(const struct rtl_collector *c)
-{
-	DIR *dir = opendir(c->folder);
-	struct dirent *entry;
-	bool ours = false, others = false;
-
-	while (dir && (entry = readdir(dir))) {
-		bool page = strcmp(entry->d_name, SESSION_FILE) == 0;
-
-		ours |= page;
-		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
-			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
-			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	}
-	if (dir)
-		closedir(dir);
-	return ours && !others;
 }
 
 /* `all`: nothing waits any more. */
@@ -682,7 +649,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		remove_leftovers(c);
 	if (c->page)
 		snapshot_remove_unread(c->snapshots, c->folder);
-	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
+	if (owns_folder(c) ? !rtl_collector_failure(c)
+			   : !only_reads(c) && folder_is_done(c->folder, false)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);
@@ -731,8 +699,7 @@ void rtl_collector_destroy(struct rtl_collector *c)
 		guard_remove(c->page);
 		munmap(c->page, sizeof(*c->page));
 	}
-	if (c->lock_fd >= 0)
-		close(c->lock_fd);
+	fd_close(c->lock_fd);
 	guard_stop();
 	free(c->recording);
 	free(c->folder);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events on their way from the rings to the subscribers.
- *
- * Records stay in their rings until the subscribers have flushed what was delivered: what a
- * subscriber has not made durable can be delivered again after a crash.
- */
+/* Events on their way from the rings to the subscribers. Records stay in their rings until subscribers have flushed
+ * them: what is not durable can be delivered again after a crash. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,17 +43,10 @@ static void hand_over_all(struct host *host)
 	sweep_if_due(host);
 }
 
-/* Where an event stands, for subscribers that have stored some before. */
-struct place {
-	const struct source *source;
-	uint64_t position;
-	uint32_t ring;
-};
-
-/* Puts an event on the list of each subscription that wants it. `place` NULL: nobody has stored it.
- */
+/* Puts an event on the list of each subscription that wants it. `resumed`: its process, if subscribers may have
+ * stored the event before; else NULL. */
 static inline __attribute__((always_inline)) void
-distribute(struct host *host, const struct rtl_event *event, const struct place *place)
+distribute(struct host *host, const struct rtl_event *event, const struct source *resumed)
 {
 	struct rtl_subscription *const *first = &host->subscriptions[event->stream->number];
 	const struct rtl_subscription *s;
@@ -69,7 +58,7 @@ distribute(struct host *host, const struct rtl_event *event, const struct place 
 
 		if (s->is_inline || !fn || (s->type != event->type && s->type != RTL_TYPE_ANY))
 			continue;
-		if (place && place->position < source_stored(place->source, instance, place->ring))
+		if (resumed && event->position < source_stored(resumed, instance, event->ring))
 			continue;
 		if (instance->pending && (instance->fn != fn || instance->user != s->user)) {
 			hand_over(instance); /* keeps the order over all callbacks of one */
@@ -336,27 +325,21 @@ static bool is_over(const struct host *host)
 	       clock_ns() - host->pass_ns >= PASS_NS;
 }
 
-/* A pass, or the rest of one that was interrupted: that goes by the heads and the clock that it has
- * begun with. */
+/* A pass, or the rest of an interrupted one with the heads and the clock that it began with. */
 static uint32_t pass_over(struct host *host, struct source *source)
 {
-	struct place place = {.source = source};
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
 	if (!source->interrupted && !begin_pass(host, source))
 		return 0;
-	if (source->interrupted &&
-	    source->files.shared) /* while their files are there: see PASS_NS */
-		spool_files_map_rings(&source->files);
+	if (source->interrupted && source->files.shared)
+		spool_files_map_rings(
+			&source->files); /* while their files are there: see PASS_NS */
 	if (!make_copies(host, source))
 		return 0;
 	source->interrupted = false;
-	for (;;) {
-		if (source->resume && reader_next_ring(&source->reader, &place.ring))
-			place.position = source->reader.list[place.ring].position;
-		if (!reader_next(&source->reader, &record))
-			break;
+	while (reader_next(&source->reader, &record)) {
 		size_t used = host->copies_used;
 
 		total++;
@@ -367,7 +350,7 @@ static uint32_t pass_over(struct host *host, struct source *source)
 		}
 		source_count_delivered(source, record.stream);
 		if (__builtin_expect(source->resume != NULL, 0))
-			distribute(host, &host->batch[n], &place);
+			distribute(host, &host->batch[n], source);
 		else
 			distribute(host, &host->batch[n], NULL);
 		n++;
@@ -387,8 +370,7 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	return total;
 }
 
-/* The host's process that an event of a feed names, and the number of its stream there; NULL: it has
- * no such stream. */
+/* The host's process that a feed's event names, and its stream's number there; NULL: it has no such stream. */
 static struct source *source_of(const struct host *host, const struct rtl_event *event,
 				uint32_t *stream)
 {
@@ -464,8 +446,8 @@ static void count(struct host *host, struct source *source)
 
 bool host_pass(struct host *host)
 {
-	bool rest =
-		false; /* of a pass that was cut short: what came behind its heads is not seen */
+	/* of a pass that was interrupted: what came behind its heads is not seen */
+	bool rest = false;
 	uint32_t total = 0;
 
 	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))

@@ -153,9 +153,8 @@ static const struct rtl_stream_info *api_stream(const struct rtl_source_host *ap
 	struct feed *feed = feed_of(api);
 	struct source *source = source_of(feed, process);
 	const struct rtl_stream_info *ours;
-	const char *why;
 
-	if (!source || !stream_info_valid(info, &why) || source->stream_count == SPOOL_STREAMS_MAX)
+	if (!source || stream_info_flaw(info) || source->stream_count == SPOOL_STREAMS_MAX)
 		return NULL;
 	pthread_mutex_unlock(&feed->lock);
 	ours = host_meet_stream(feed->host, source, info);
@@ -201,8 +200,10 @@ static void add_loss(struct feed *feed, const struct rtl_process *process,
 	const int number = source ? source_number(source, stream) : -1;
 
 	if (number >= 0)
-		source_keep_loss(left_out ? &source->left_out : &source->losses, (uint32_t)number,
-				 cause, count);
+		source_keep_loss(
+			&(struct source_keep){left_out ? &source->left_out : &source->losses,
+					      (uint32_t)number},
+			cause, count);
 }
 
 static void api_loss(const struct rtl_source_host *api, const struct rtl_process *process,

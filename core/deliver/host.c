@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
+#include "files.h"
 #include "futex.h"
 #include "log.h"
 
@@ -67,43 +67,26 @@ static int add_instance(struct host *host, struct instance *instance, const char
 	return 0;
 }
 
-static struct instance *new_instance(const char *spec)
+/* A subscriber that is loaded, or the host's own. */
+static int load(struct host *host, const struct rtl_subscriber *own, const char *spec)
 {
 	struct instance *instance = calloc(1, sizeof(*instance));
-
-	if (instance)
-		lookup_init(&instance->lookup);
-	else
-		log_line(RTL_LEVEL_ERROR, "bus", "out of memory: %s is not loaded", spec);
-	return instance;
-}
-
-static int load(struct host *host, const char *spec)
-{
-	struct instance *instance = new_instance(spec);
 	char message[2 * LOG_TEXT]; /* the log cuts, and shows it */
 	int err;
 
-	if (!instance)
+	if (!instance) {
+		log_line(RTL_LEVEL_ERROR, "bus", "out of memory: %s is not loaded", spec);
 		return RTL_ENOMEM;
-	err = rtl_plugin_open(spec, &instance->plugin, message, sizeof(message));
+	}
+	lookup_init(&instance->lookup);
+	err = own ? 0 : rtl_plugin_open(spec, &instance->plugin, message, sizeof(message));
 	if (err) {
 		log_line(RTL_LEVEL_ERROR, "bus", "%s", message);
 		instance_free(instance);
 		return err;
 	}
-	instance->subscriber = rtl_plugin_subscriber(instance->plugin);
+	instance->subscriber = own ? own : rtl_plugin_subscriber(instance->plugin);
 	return add_instance(host, instance, spec);
-}
-
-static int add_own(struct host *host, const struct rtl_subscriber *own)
-{
-	struct instance *instance = new_instance(own->name);
-
-	if (!instance)
-		return RTL_ENOMEM;
-	instance->subscriber = own;
-	return add_instance(host, instance, own->name);
 }
 
 static struct host *new_host(const char *where)
@@ -142,9 +125,9 @@ struct host *host_create(const struct rtl_subscriber *own, const char *list, con
 		free(copy);
 		return NULL;
 	}
-	*failed = own && add_own(host, own);
+	*failed = own && load(host, own, own->name);
 	while ((spec = strsep(&rest, ":")))
-		if (*spec && load(host, spec))
+		if (*spec && load(host, NULL, spec))
 			++*failed;
 	free(copy);
 	if (host->instances)
@@ -192,15 +175,9 @@ void host_destroy(struct host *host)
 /* Under the data lock. */
 static int add_source(struct host *host, struct source *source)
 {
-	if (host->source_count == host->source_room) {
-		uint32_t room = host->source_room + 16;
-		struct source **list = realloc(host->sources, room * sizeof(*list));
-
-		if (!list)
-			return RTL_ENOMEM;
-		host->sources = list;
-		host->source_room = room;
-	}
+	if (!array_grow(&host->sources, &host->source_room, host->source_count + 1,
+			sizeof(*host->sources)))
+		return RTL_ENOMEM;
 	source->remote.number = host->source_count + 1;
 	host->sources[host->source_count++] = source;
 	return 0;
@@ -274,20 +251,18 @@ void host_cut_off(struct host *host)
 		}
 }
 
-static void write_death(char *text, size_t size, const struct source *source)
+static void write_death(FILE *out, const struct source *source)
 {
 	time_t seconds = (time_t)(source->died_realtime_ns / 1000000000u);
-	uint64_t begin = source->start_ns;
 	char when[40] = "an unknown time";
 	struct tm utc;
 
 	if (gmtime_r(&seconds, &utc))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
-	if (source->died_ns > begin)
-		snprintf(text, size, "the collector died at %s, %.3f s after the program began",
-			 when, (double)(source->died_ns - begin) / 1e9);
-	else
-		snprintf(text, size, "the collector died at %s", when);
+	fprintf(out, "the collector died at %s", when);
+	if (source->died_ns > source->start_ns)
+		fprintf(out, ", %.3f s after the program began",
+			(double)(source->died_ns - source->start_ns) / 1e9);
 }
 
 static void add_late(void *user, const char *cause, uint64_t count)
@@ -306,22 +281,12 @@ static uint64_t late_events(const struct source *source)
 	return count;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_words(struct host *host, const char *format,
-							    ...)
-{
-	size_t length = strlen(host->interruption);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(host->interruption + length, sizeof(host->interruption) - length, format, args);
-	va_end(args);
-}
-
 const char *host_interruption(struct host *host)
 {
 	const struct source *first = NULL;
 	uint32_t cut_off = 0;
 	uint64_t late = 0;
+	FILE *out;
 
 	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
@@ -331,15 +296,17 @@ const char *host_interruption(struct host *host)
 		if (source->died_ns && (!first || source->start_ns < first->start_ns))
 			first = source;
 	}
-	if (!first)
+	out = first ? fmemopen(host->interruption, sizeof(host->interruption), "w") : NULL;
+	if (!out)
 		return NULL;
-	write_death(host->interruption, sizeof(host->interruption), first);
+	write_death(out, first);
 	if (late)
-		add_words(host, "; %llu later event%s found no room", (unsigned long long)late,
-			  late > 1 ? "s" : "");
+		fprintf(out, "; %llu later event%s found no room", (unsigned long long)late,
+			late > 1 ? "s" : "");
 	if (cut_off)
-		add_words(host, "; %u process%s still ran when this was recovered", cut_off,
-			  cut_off > 1 ? "es" : "");
+		fprintf(out, "; %u process%s still ran when this was recovered", cut_off,
+			cut_off > 1 ? "es" : "");
+	fclose(out);
 	return host->interruption;
 }
 
@@ -388,8 +355,7 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 	host_unlock(host);
 }
 
-/* A process has registered a stream: subscribers are told if it is new to the host; what they
- * want of it otherwise is known, and the process is told. */
+/* A process has registered a stream: subscribers are told if it is new to the host, and the process what they want. */
 const struct rtl_stream_info *host_meet_stream(struct host *host, struct source *source,
 					       const struct rtl_stream_info *theirs)
 {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hosts subscribers: loads them, keeps their subscriptions, and delivers the events of one or
- * more processes to them.
+/* Hosts subscribers: loads them, keeps their subscriptions, and delivers the events of processes to them.
  *
- * Locks: host->lock (recursive) is held around every call into a subscriber but for inline
- * callbacks; host->data guards what they and subscribers' calls into the host have in common.
- * Order: host->lock, host->data, and then those of the process (host_own).
- */
+ * Locks: host->lock (recursive) is held around every call into a subscriber but inline callbacks; host->data guards
+ * what they share with subscribers' calls into the host. Order: host->lock, host->data, the process's (host_own). */
 #pragma once
 
 #include <pthread.h>
@@ -35,9 +31,9 @@ struct host_own {
 	bool (*inline_awaited)(void);
 };
 
-/* Loads the subscribers of a colon-separated list, behind `own`, which may be NULL. Each one that fails gets
- * one line in the log and counts in *failed. `where` is what subscribers are told: "process", "collector" or
- * "replay". NULL: none could be loaded, or there is no memory. */
+/* Loads the subscribers of a colon-separated list, behind `own`, which may be NULL. One that fails gets a line in
+ * the log and counts in *failed. `where`: "process", "collector", ..., as subscribers are told. NULL: none, or no
+ * memory. */
 struct host *host_create(const struct rtl_subscriber *own, const char *list, const char *where,
 			 uint32_t *failed);
 /* A host without subscribers; its processes record everything. */
@@ -54,50 +50,43 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
 /* Writes what is wanted of the streams so far to a text, in the form of struct session_page. */
 void host_write_wants(struct host *host, char *text, size_t size);
-/* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first,
- * however much it is. remove: deletes their spools. */
+/* Lets go of ended processes once their events are delivered; `all` delivers them first. remove: deletes their
+ * spools. */
 void host_end_gone(struct host *host, bool all, bool remove);
-/* Whether the spools keep what a subscriber has not stored, for a recovery: this is one, and a
- * subscriber has failed; or one has asked to keep it and could not store it at the end. */
+/* Whether the spools are kept for a recovery: this is one and a subscriber has failed, or one has kept events to the
+ * end. */
 bool host_keeps(const struct host *host);
 /* Whether one has failed: what it makes is not complete. */
 bool host_has_failed(const struct host *host);
-/* Tells the processes that nothing is wanted for now, or what is wanted again, if that is new. The thread
- * that makes the passes, or who starts it; so the next one. */
+/* Tells the processes, if that is new, that nothing is wanted for now, or what is. The passes' thread; the next one,
+ * too. */
 void host_set_paused(struct host *host, bool paused);
-/* Tells them, if that is new, whether the periods leave out what happens now: it is counted, but for what
- * describes. Returns when that changes next. */
+/* The same for what the periods leave out: it is counted, but for what describes. Returns when that changes next. */
 uint64_t host_follow_periods(struct host *host, const struct periods *periods, uint64_t start_ns);
-/* After host_finish: removes the spools of processes that still run. They have been told to stop
- * publishing, and nobody would read what they write. */
+/* After host_finish: removes the spools of processes that still run, which have been told to stop. */
 void host_remove_left(struct host *host);
 /* Tells the processes that nothing is wanted any more. */
 void host_stop_publishing(struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 
-/* Tells the subscribers of new streams and processes. Any thread. False: a call into a subscriber
- * did not end in time, or waits for the inline callback that this thread is in. Then the next pass
- * tells them. */
+/* Tells the subscribers of new streams and processes. Any thread. False: not in time, or a subscriber waits for the
+ * inline callback that this thread is in; the next pass tells them. */
 bool host_look_around(struct host *host, uint32_t timeout_ms);
 /* Records all of this process's stream until the subscribers have been told of it. */
 void host_await_stream(struct host *host, uint32_t number);
-/* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between
- * two batches for a flush, and the next call continues it. */
+/* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops for a flush and goes on
+ * later. */
 bool host_pass(struct host *host);
-/* Now and then: lets the processes share what each of them may take for further rings, and gives
- * back the memory of rings that nobody has needed for a while. The thread that makes the passes. */
+/* Now and then: shares the room for further rings among the processes, and frees idle rings. The passes' thread. */
 void host_tidy(struct host *host);
 /* What waits in the processes' rings, in bytes. The thread that makes the passes. */
 uint64_t host_backlog(const struct host *host);
-/* Makes whole passes until one finds nothing, but at most so many, and flushes when due. Returns
- * whether there may be more. */
+/* Makes whole passes, at most so many, until one finds nothing; flushes when due. Whether there may be more. */
 bool host_drain(struct host *host, uint32_t passes);
-/* Calls the subscribers' flush if there is something new and it is due, or if `now`. Then gives the
- * publishers their room back. */
+/* Flushes the subscribers if that is due, or `now`; then gives the publishers their room back. */
 void host_flush(struct host *host, bool now);
-/* Keeps all other threads out, when the batch has ended. False: that is not so in time, or somebody who
- * may hold the lock waits for the inline callback that this thread is in. */
+/* Keeps all other threads out after the current batch. False: not in time, or see host_look_around. */
 #define HOST_FOR_EVER UINT32_MAX
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
 /* In a child after fork: leaves the parent's host alone, with all that its subscribers have. */
@@ -107,8 +96,7 @@ void host_finish(struct host *host);
 
 /* Notes that nothing is recovered of what processes that still run do from now on. */
 void host_cut_off(struct host *host);
-/* A line that says when the collector of the events died; NULL: it did not die. Valid until the
- * next call, or until the host is destroyed. */
+/* A line: when the collector of the events died; NULL: it did not. Valid until the next call. */
 const char *host_interruption(struct host *host);
 
 /* The ledger of a stream of the first process; host may be NULL. */
@@ -120,11 +108,9 @@ void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledg
 /* Bytes of payloads in a batch from a spool. */
 #define HOST_COPIES (256u << 10)
 
-/* ---- lookup.c: tracepoints as a subscriber has looked them up. What it was given stays valid and as it was
- * until its instance is destroyed; where the metadata has changed since, it is given another one. What values
- * are is read once.
- *
- * Threads: any; lookup.lock, and under it bus.lock. */
+/* ---- lookup.c: tracepoints as a subscriber has looked them up. An answer stays valid and unchanged until the
+ * instance is destroyed; changed metadata make another one. Values are read once. Any thread; lookup.lock, then
+ * bus.lock. */
 
 struct lookup {
 	pthread_mutex_t lock;
@@ -178,9 +164,8 @@ struct instance {
 struct host {
 	struct host *forgotten; /* the next of those */
 	pthread_mutex_t lock;   /* held over calls into subscribers; recursive */
-	/* For microseconds, under the other one or alone: subscriptions, what is wanted, streams,
-	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone:
-	 * somebody who holds the other one may wait for the calling thread. */
+	/* For microseconds, under the other one or alone: subscriptions, what is wanted, streams, sources, failed,
+	 * ledgers. Calls of subscribers take only this: the other one's holder may wait for the calling thread. */
 	pthread_mutex_t data;
 	const char *where;
 	const struct host_own *own; /* NULL: not in the process that the events come from */
@@ -191,12 +176,10 @@ struct host {
 	struct feed *feeds;
 	/* The host's streams. With the local process alone they are its own, number by number. */
 	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
-	/* Release when one is added, acquire when events are delivered; one is removed under both
-	 * locks. */
+	/* Release when one is added, acquire when events are delivered; removed under both locks. */
 	struct rtl_subscription *subscriptions[SPOOL_STREAMS_MAX];
 	uint32_t stream_count; /* release when an entry is complete, acquire by is_ours */
-	/* The one that subscribers are being told of: they may ask for its types one by one, and what
-	 * they want of it is told when all have been. NULL: none. */
+	/* The one that subscribers are being told of; what they want of it is told afterwards. NULL: none. */
 	const struct rtl_stream_info *meets;
 	bool undone; /* there are subscriptions that were given up; relaxed */
 	bool dirty;  /* events have been delivered since the last flush, or are kept */
@@ -267,15 +250,14 @@ extern const struct rtl_host host_api;
 
 /* Gives the instance no more events, as its function failed. Call it without the data lock. */
 void instance_fail_with(struct instance *instance, const char *function, int err);
-/* Adds a process, of which subscribers are told; it is destroyed if there is no memory. One that has begun
- * (a feed's): under the call lock; others: without locks. 0, RTL_ENOMEM. */
+/* Adds a process, of which subscribers are told; destroyed without memory (RTL_ENOMEM). A feed's has begun: under the
+ * call lock; others without locks. */
 int host_add_source(struct host *host, struct source *source);
-/* The host's stream for the process's next one, of which subscribers are told if it is new to them; NULL:
- * too many, or no memory. Under the call lock. */
+/* The host's stream for the process's next one, of which subscribers are told if it is new; NULL: too many, or no
+ * memory. Under the call lock. */
 const struct rtl_stream_info *host_meet_stream(struct host *host, struct source *source,
 					       const struct rtl_stream_info *info);
-/* Delivers events that a feed has made; in each, stream and process are the host's. Under the call
- * lock. */
+/* Delivers a feed's events, in which stream and process are the host's. Under the call lock. */
 void host_deliver(struct host *host, const struct rtl_event *events, size_t count);
 /* Takes note of what is new in a process. Under the call lock. */
 void host_look_at(struct host *host, struct source *source);
@@ -315,18 +297,12 @@ static inline void instance_works(const struct instance *instance, bool works)
 	for (struct instance *each_ = (host)->instances; each_; each_ = each_->next)               \
 	INSTANCE_CALL(each_, function, ##__VA_ARGS__)
 
-/* ---- feed.c: what a source plugin (<rtl/source.h>) reads, as processes of a host. Its events do not come from
- * rings: the plugin hands them over, and its processes are closed sources, of which there are the
- * ledger and the answers to subscribers' questions.
- *
- * Threads: the host's call lock, but for strings and tracepoints, which any thread may ask for; the
- * feed's own lock keeps them from the plugin while it reads. */
+/* ---- feed.c: what a source plugin (<rtl/source.h>) reads, as processes of a host. The plugin hands over the events;
+ * its processes are closed sources with a ledger and answers. Threads: the host's call lock, but any may ask for
+ * strings and tracepoints: the feed's own lock keeps them from the plugin while it reads. */
 
-/*
- * Opens a file or folder with the source plugin of that name, or, with NULL, with the first that says
- * that it reads it.
- * @return 0; RTL_ENOENT: no plugin reads it; others as rtl_source.open's. `message` has a line
- */
+/* Opens a file or folder with the source plugin of that name, or (NULL) the first that reads it. 0; RTL_ENOENT: no
+ * plugin reads it; others as rtl_source.open's; `message` has a line. */
 int host_add_feed(struct host *host, const char *plugin, const char *path, char *message,
 		  size_t size);
 /* Lets the one read on that is furthest back in time; false: all is read. */

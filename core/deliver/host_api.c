@@ -21,8 +21,7 @@ static void api_report(const struct rtl_host *api, int level, const char *text)
 		instance_of(api)->name, "%s", text ? text : "");
 }
 
-/* The object stays in the list, without a callback, until its owner has given it up and no batch
- * refers to it. */
+/* The object stays in the list, without a callback, until it is given up and no batch refers to it. */
 static void undo(struct host *host, struct rtl_subscription *s)
 {
 	if (!s->fn)
@@ -292,36 +291,33 @@ static const struct rtl_process *api_process(const struct rtl_host *api, uint32_
 
 static const char *api_property(const struct rtl_host *api, const char *key)
 {
+	struct host *host = instance_of(api)->host;
+	const char *mode;
+
 	if (!key)
 		return NULL;
 	if (!strcmp(key, "where"))
-		return instance_of(api)->host->where;
+		return host->where;
 	if (!strcmp(key, "version"))
 		return rtl_version();
-	if (instance_of(api)->host->feeds &&
-	    (!strcmp(key, "interrupted") || !strcmp(key, "mode") || !strcmp(key, "session") ||
-	     !strcmp(key, "paused") || !strcmp(key, "pauses") || !strcmp(key, "ended")))
-		return host_feeds_property(instance_of(api)->host, key);
+	if (host->feeds && strcmp(key, "lacking") != 0)
+		return host_feeds_property(host, key);
 	if (!strcmp(key, "interrupted"))
-		return host_interruption(instance_of(api)->host);
+		return host_interruption(host);
 	if (!strcmp(key, "paused"))
-		return instance_of(api)->host->off ? "recording was stopped when it ended" : NULL;
+		return host->off ? "recording was stopped when it ended" : NULL;
 	if (!strcmp(key, "pauses"))
-		return instance_of(api)->host->pauses;
+		return host->pauses;
 	if (!strcmp(key, "lacking"))
-		return instance_of(api)->host->lacks ? "not all spools could be read" : NULL;
+		return host->lacks ? "not all spools could be read" : NULL;
 	if (!strcmp(key, "ended"))
-		return strcmp(instance_of(api)->host->where, "collector")
-			       ? NULL
-			       : secure_getenv("RTL_ENDED");
+		return strcmp(host->where, "collector") ? NULL : secure_getenv("RTL_ENDED");
 	if (!strcmp(key, "session"))
 		return secure_getenv("RTL_SESSION");
-	if (!strcmp(key, "mode")) {
-		const char *mode = secure_getenv("RTL_MODE");
-
-		return mode || strcmp(instance_of(api)->host->where, "process") ? mode : "standard";
-	}
-	return NULL;
+	if (strcmp(key, "mode") != 0)
+		return NULL;
+	mode = secure_getenv("RTL_MODE");
+	return mode || strcmp(host->where, "process") ? mode : "standard";
 }
 
 static void api_positions(const struct rtl_host *api,
@@ -440,7 +436,7 @@ static void api_unfinished(const struct rtl_host *api, const struct rtl_process 
 
 static int api_keep(const struct rtl_host *api, bool anyway)
 {
-	struct instance *instance = (struct instance *)(uintptr_t)api;
+	struct instance *instance = instance_of(api);
 
 	if (!anyway && instance->host->urgent)
 		return RTL_EBUSY;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The ledger of a process, by stream: what its publishers have counted in the rings and in the
- * control page, and what the consumer has counted.
- */
+/* The ledger of a process, by stream: what publishers (in rings and control page) and the consumer have counted. */
 #include <string.h>
 
 #include "source.h"

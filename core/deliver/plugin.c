@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds, loads and checks plugins: <rtl/plugin.h>.
- *
- * There is no state but that of each struct rtl_plugin, which belongs to its opener; so
- * any thread may open and close, as long as nobody changes the environment at the same time.
- */
+/* Finds, loads and checks plugins: <rtl/plugin.h>. The only state is each struct rtl_plugin, its opener's; so any
+ * thread may open and close, as long as nobody changes the environment. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -103,6 +99,15 @@ static bool decode(char *text)
 	return true;
 }
 
+/* NULL: it was not given. */
+static const char *given_value(const struct rtl_plugin *plugin, const char *key)
+{
+	for (size_t i = 0; i < plugin->given_count; i++)
+		if (!strcmp(plugin->given[i].key, key))
+			return plugin->given[i].value;
+	return NULL;
+}
+
 static int parse_setting(struct rtl_plugin *plugin, char *text, const struct message *message)
 {
 	const char *name = plugin->spec;
@@ -119,12 +124,9 @@ static int parse_setting(struct rtl_plugin *plugin, char *text, const struct mes
 			"subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
 			"percent sign)",
 			name, text, value);
-	for (size_t i = 0; i < plugin->given_count; i++) {
-		if (!strcmp(plugin->given[i].key, text))
-			return message_fail(message, RTL_EINVAL,
-					    "subscriber '%s': setting '%s' is given twice", name,
-					    text);
-	}
+	if (given_value(plugin, text))
+		return message_fail(message, RTL_EINVAL,
+				    "subscriber '%s': setting '%s' is given twice", name, text);
 	plugin->given[plugin->given_count++] = (struct given){text, value};
 	return 0;
 }
@@ -257,16 +259,14 @@ static bool is_file(const char *path)
 }
 
 /* Says where a name was looked for. */
-static int fail_not_found(const struct message *message, const char *name,
-			  const struct folders *folders)
+static void fail_not_found(const struct message *message, const char *name,
+			   const struct folders *folders)
 {
 	char *places = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&places, &size);
 
-	if (!stream)
-		return fail_memory(message, name);
-	for (size_t i = 1; i < folders->count; i++) {
+	for (size_t i = 1; stream && i < folders->count; i++) {
 		const struct folder *folder = &folders->items[i];
 		fprintf(stream, ", %s", folder->path);
 		if (folder->origin || !folder->exists)
@@ -274,40 +274,36 @@ static int fail_not_found(const struct message *message, const char *name,
 				folder->origin && !folder->exists ? ", " : "",
 				folder->exists ? "" : "no such folder");
 	}
-	fclose(stream);
+	if (stream)
+		fclose(stream);
 	message_fail(
 		message, RTL_ENOENT,
 		"subscriber '%s' not found in the working directory%s; give its path, or name its "
 		"folder in RTL_PLUGIN_PATH",
 		name, places ? places : "");
 	free(places);
-	return RTL_ENOENT;
 }
 
 static int find_in_folders(const char *name, char **path, const struct message *message)
 {
 	struct folders folders;
-	int error = RTL_ENOENT;
+	int error = folders_init(&folders) ? RTL_ENOENT : RTL_ENOMEM;
 
-	if (!folders_init(&folders)) {
-		error = fail_memory(message, name);
-		goto out;
-	}
-	for (size_t i = 0; i < folders.count; i++) {
+	for (size_t i = 0; i < folders.count && error == RTL_ENOENT; i++) {
 		if (asprintf(path, "%s/%s", folders.items[i].path, name) < 0) {
 			*path = NULL;
-			error = fail_memory(message, name);
-			goto out;
-		}
-		if (is_file(*path)) {
+			error = RTL_ENOMEM;
+		} else if (is_file(*path)) {
 			error = 0;
-			goto out;
+		} else {
+			free(*path);
+			*path = NULL;
 		}
-		free(*path);
-		*path = NULL;
 	}
-	error = fail_not_found(message, name, &folders);
-out:
+	if (error == RTL_ENOENT)
+		fail_not_found(message, name, &folders);
+	else if (error)
+		fail_memory(message, name);
 	folders_fini(&folders);
 	return error;
 }
@@ -402,16 +398,6 @@ static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key
 	return RTL_EINVAL;
 }
 
-/* NULL: it was not given. */
-static const char *given_value(const struct rtl_plugin *plugin, const char *key)
-{
-	for (size_t i = 0; i < plugin->given_count; i++) {
-		if (!strcmp(plugin->given[i].key, key))
-			return plugin->given[i].value;
-	}
-	return NULL;
-}
-
 static int check_keys(const struct rtl_plugin *plugin, const struct message *message)
 {
 	const struct rtl_subscriber *s = &plugin->subscriber;
@@ -427,20 +413,11 @@ static int check_keys(const struct rtl_plugin *plugin, const struct message *mes
 	return 0;
 }
 
-static int fail_bad_value(const struct rtl_plugin *plugin, const struct rtl_setting_info *info,
-			  const char *value, const struct message *message)
-{
-	char values[512];
-
-	rtl_setting_values(info, values, sizeof(values));
-	return message_fail(message, RTL_EINVAL, "subscriber '%s': %s=%s: give %s", plugin->spec,
-			    info->key, value, values);
-}
-
 static int read_settings(struct rtl_plugin *plugin, const struct message *message)
 {
 	const struct rtl_subscriber *s = &plugin->subscriber;
 	int error = check_keys(plugin, message);
+	char values[512];
 
 	if (error || !s->setting_count)
 		return error;
@@ -450,8 +427,11 @@ static int read_settings(struct rtl_plugin *plugin, const struct message *messag
 	for (uint32_t i = 0; i < s->setting_count; i++) {
 		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
 		const char *value = given_value(plugin, info->key);
-		if (!setting_read(info, value, &plugin->settings[i]))
-			return fail_bad_value(plugin, info, value, message);
+		if (setting_read(info, value, &plugin->settings[i]))
+			continue;
+		rtl_setting_values(info, values, sizeof(values));
+		return message_fail(message, RTL_EINVAL, "subscriber '%s': %s=%s: give %s",
+				    plugin->spec, info->key, value, values);
 	}
 	return 0;
 }
@@ -574,10 +554,9 @@ bool plugin_each_file(const char *suffix, bool (*fn)(void *user, const char *pat
 	struct folders folders;
 	bool stop = false;
 
-	if (folders_init(&folders)) {
+	if (folders_init(&folders))
 		for (size_t i = 0; i < folders.count && !stop; i++)
 			stop = each_of_folder(&folders.items[i], suffix, fn, user);
-	}
 	folders_fini(&folders);
 	return stop;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "files.h"
 #include "futex.h"
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
@@ -42,20 +43,11 @@ static struct reader_ring new_ring(struct ring_header *ring, size_t bytes)
 void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		      uint32_t n)
 {
-	if (n > reader->room) {
-		uint32_t room = n + 64;
-		struct reader_ring *list = realloc(reader->list, room * sizeof(*list));
-		uint32_t *heap;
+	uint32_t room = reader->room; /* of both, when both are had */
 
-		if (!list)
-			goto out;
-		reader->list = list;
-		heap = realloc(reader->heap, room * sizeof(*heap));
-		if (!heap)
-			goto out;
-		reader->heap = heap;
-		reader->room = room;
-	}
+	if (n && (!array_grow(&reader->list, &room, n, sizeof(*reader->list)) ||
+		  !array_grow(&reader->heap, &reader->room, n, sizeof(*reader->heap))))
+		goto out;
 	for (; reader->count < n; reader->count++)
 		reader->list[reader->count] =
 			new_ring(rings[reader->count], bytes ? bytes[reader->count] : 0);
@@ -73,8 +65,7 @@ union first {
 	} is;
 };
 
-/* The record at the ring's position if it is sound: its writer may have had faults, and may
- * write on; so what is checked is read once. */
+/* The record at the ring's position if it is sound. Its writer may write on: what is checked is read once. */
 static const struct rtl_record *next_record(struct reader_ring *r)
 {
 	uint64_t offset = reader_offset(r);
@@ -311,8 +302,7 @@ static bool is_free(const struct reader_ring *r)
 
 static void empty_ring(const struct reader_ring *r, bool own)
 {
-	const uint64_t bytes = r->usable < r->capacity ? r->usable : r->capacity;
-	const size_t size = bytes & ~(uint64_t)4095;
+	const size_t size = reader_bytes(r) & ~(uint64_t)4095;
 	uint32_t state = RING_FREE;
 
 	/* acquire and release: as a thread that takes it and leaves it */

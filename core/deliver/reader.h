@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Reads the rings of a process in the order in which their records were published.
+/* Reads the rings of a process in the order in which their records were published.
  *
- * A pass first reads the clock, then the heads of all rings, and gives out the records that are
- * older than that reading, merged by their ticks. What had been published when the publishing of
- * another record began carries earlier ticks and was committed before the clock was read: so a
- * cause is always given out before its effect, from whatever threads they are.
+ * A pass reads the clock, then the heads of all rings, and gives out the records older than that reading, merged by
+ * their ticks. What was published before the publishing of another record began has earlier ticks and was
+ * committed before the clock was read: so a cause always comes before its effect, from whatever threads.
  *
- * Threads: one at a time (the host's lock).
- */
+ * Threads: one at a time (the host's lock). */
 #pragma once
 
 #include "clock.h"
@@ -61,8 +58,7 @@ struct reader {
 	uint32_t heap_size;
 	bool starved; /* no memory to take up a ring; relaxed: threads wait for room in it */
 	bool frozen;  /* the ticks are of another boot, or all were read before: the clock stays */
-	/* Where a ring goes on when its file is read to the end: takes up the next segment
-	 * (reader_take_segment); false: there is none. NULL: no recording. */
+	/* Of a recording: takes up a ring's next segment (reader_take_segment); false: there is none. Else NULL. */
 	bool (*more)(void *user, uint32_t ring, struct reader_ring *r);
 	void *user;
 	uint64_t until;  /* ticks at which this pass began */
@@ -73,27 +69,24 @@ struct reader {
 void reader_init(struct reader *reader, const struct clock_pair *start);
 void reader_fini(struct reader *reader);
 
-/* Comes first in a pass, which gives out older records only. Look for new rings after it: a thread
- * may go on to a new ring and then to one that we know, and must not be seen in the last alone. */
+/* Comes first in a pass, which gives out older records only. New rings are looked for after it: a thread may change
+ * to a new ring and then to a known one, and must not be seen in the last alone. */
 void reader_take_time(struct reader *reader);
-/* Begins a pass over `count` rings, never fewer than last time. `bytes` says how much of each is
- * mapped; NULL: all. False: there is nothing to read. */
+/* Begins a pass over `count` rings, never fewer than last time; `bytes`: mapped of each, NULL: all. False: nothing
+ * to read. */
 bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		  uint32_t count);
 /* The next record of the pass; false: there is none. */
 bool reader_next(struct reader *reader, struct reader_record *out);
-/* Which ring reader_next would read; false: none. */
-static inline bool reader_next_ring(const struct reader *reader, uint32_t *ring)
-{
-	if (!reader->heap_size)
-		return false;
-	*ring = reader->heap[0];
-	return true;
-}
 /* Where a position lies in the data of the ring, or of its segment. */
 static inline uint64_t reader_offset(const struct reader_ring *r)
 {
 	return (r->position - r->base) % r->capacity;
+}
+/* Bytes of its data that can be used. */
+static inline uint64_t reader_bytes(const struct reader_ring *r)
+{
+	return r->usable < r->capacity ? r->usable : r->capacity;
 }
 /* Continues in a segment whose first record has the position `origin`. */
 void reader_take_segment(struct reader_ring *r, struct ring_header *segment, size_t bytes,
@@ -115,6 +108,6 @@ uint64_t reader_empty(const struct reader *reader);
 bool reader_is_behind(const struct reader *reader);
 /* What waits in the rings, in bytes. */
 uint64_t reader_backlog(const struct reader *reader);
-/* Whether what was read and not released yet should be released soon: a thread waits for room or has little
- * left, or more than so many rings of ended threads lie about. */
+/* Whether what was read should be released soon: a thread waits or has little room, or too many ended threads' rings
+ * lie about. */
 bool reader_lacks_room(const struct reader *reader, uint32_t closed_most);

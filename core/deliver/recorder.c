@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "files.h"
 #include "log.h"
 #include "spool_writer.h"
 
@@ -135,8 +136,7 @@ bool recorder_write_file(int dir_fd, const char *name, const struct part *parts,
 		ok = write_all(fd, parts[i].data, parts[i].size);
 	ok = ok && !renameat(dir_fd, ".new", dir_fd, name);
 	err = errno;
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	if (!ok)
 		unlinkat(dir_fd, ".new", 0);
 	errno = err;
@@ -221,8 +221,7 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 	recorder->newest = &segment->next;
 }
 
-/* Touches memory of a file that may have been cut off: write(2) would fail where it is missing,
- * guard.c makes it zeros for us. */
+/* Touches memory of a file that may be truncated: write(2) would fail there; guard.c makes it zeros for us. */
 static void touch(const uint8_t *data, uint64_t size)
 {
 	for (uint64_t at = 0; at < size; at += 4096)
@@ -244,8 +243,7 @@ static uint64_t find_end(const struct reader_ring *r)
 	return bytes - first > usable ? r->position + first + usable : r->head;
 }
 
-/* What goes into one segment: one piece of memory without the filler at the ring's end, of which
- * there may be megabytes where the spool's disk is full. */
+/* What goes into one segment: one piece of memory without the ring's filler, of perhaps megabytes on a full disk. */
 struct piece {
 	uint64_t end;  /* of its records, from the ring's position on */
 	uint64_t next; /* where the next one begins */
@@ -297,8 +295,7 @@ static void add_to(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* read when all is over */
 }
 
-/* Counts events of a process that were thrown away: in its control page, or where that is now the
- * file of the recording. */
+/* Counts dropped events in the process's control page, or in its file in the recording. */
 static void count_dropped(const struct recorder *recorder, const struct segment *segment,
 			  int dir_fd)
 {
@@ -317,8 +314,7 @@ static void count_dropped(const struct recorder *recorder, const struct segment 
 		       segment->counts[i]);
 	if (file != MAP_FAILED)
 		munmap(file, sizeof(*file));
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 }
 
 /* Drops the oldest segment, or (last_ns) what in it does not describe; false: it is the only one, or its
@@ -347,8 +343,7 @@ static bool drop_oldest(struct recorder *recorder)
 	return true;
 }
 
-/* Whether nothing in it is asked for any more. A program that does nothing, hangs or has ended keeps what
- * it has done last. */
+/* Whether nothing in it is asked for any more. An idle or ended program keeps what it has done last. */
 static bool is_old(const struct recorder *recorder, const struct segment *segment)
 {
 	return recorder->last_ns && segment &&
@@ -455,8 +450,7 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 			r->position = r->head;
 		}
 	}
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	source_prepare(source);
 	source_release(source);
 	return something;
@@ -472,8 +466,7 @@ static void remove_folder(const struct recorder *recorder, const struct source *
 	free(path);
 }
 
-/* Of processes that have ended and of which nothing is kept, the ledgers of the newest stay: there may
- * come any number of them. */
+/* The ledgers of only the newest ended processes of which nothing is kept stay: there may come any number. */
 static void forget_ended(struct recorder *recorder, struct host *host)
 {
 	uint32_t ended = 0;
@@ -595,8 +588,7 @@ static bool export_ended(struct recorder *recorder, struct source *source)
 
 	if (!ok)
 		failed(recorder);
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	return ok;
 }
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The flight recorder: what of a recording stays when it gets old, and copies of a recording that goes
- * on.
+/* The flight recorder: what stays of old segments, and copies of a recording that goes on.
  *
- * Of a segment that is dropped those records stay that describe others. They keep their segment's name
- * and its place in the ring, so that readers find them in order.
+ * Of a dropped segment the records that describe others stay, under its name and at its place in the ring, in order.
  *
- * A snapshot shares the segments' files (hard links): they never change, and what is dropped or replaced
- * goes by its name. Of a process that lives, all that it has published up to now is saved first. Its
- * ledger there is of that moment: published is what was saved, and what was open then.
- */
+ * A snapshot hard-links the segments' files: they never change, and are dropped or replaced by name. Of a living
+ * process, all that it has published is saved first. Its ledger is of that moment: published is what was saved,
+ * and what was open then. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +19,7 @@
 
 #include <rtl/collector.h>
 
+#include "files.h"
 #include "folder.h"
 #include "futex.h"
 #include "host.h"
@@ -33,8 +30,7 @@
 #define DESCRIBING_PART  8u
 #define DESCRIBING_LEAST ((uint64_t)1 << 20)
 
-/* What is open stands in rings of its own, behind those of the process: the ring goes on from that
- * position, with other events. Who stores both tells them apart by ring and position. */
+/* What is open stands in rings of its own, behind the process's, as each ring goes on from there with other events. */
 #define RINGS_OF_OPEN (SPOOL_RINGS_MAX / 2)
 
 /* ---- what stays of a segment */
@@ -92,23 +88,32 @@ static bool keep(struct recorder *recorder, struct segment *segment, struct ring
 	return done;
 }
 
-bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,
-			      const char *name)
+/* A file, mapped to be read; MAP_FAILED: it cannot be, or is shorter than `least`, which is not 0. */
+static void *map_file(int dir_fd, const char *name, size_t least, size_t *size)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
 	void *file = MAP_FAILED;
 	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && (size_t)st.st_size >= least) {
+		*size = (size_t)st.st_size;
+		file = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	fd_close(fd);
+	return file;
+}
+
+bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,
+			      const char *name)
+{
+	size_t size;
+	void *file = map_file(dir_fd, name, RING_HEADER_SIZE, &size);
 	bool done = false;
 
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st) && (size_t)st.st_size >= RING_HEADER_SIZE)
-		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
 	if (file == MAP_FAILED)
 		return false;
-	done = keep(recorder, segment, file, (uint64_t)st.st_size - RING_HEADER_SIZE, dir_fd);
-	munmap(file, (size_t)st.st_size);
+	done = keep(recorder, segment, file, size - RING_HEADER_SIZE, dir_fd);
+	munmap(file, size);
 	return done;
 }
 
@@ -116,31 +121,21 @@ bool recorder_keep_describing(struct recorder *recorder, struct segment *segment
 
 static bool copy_file(int from_fd, int to_fd, const char *name)
 {
-	int fd = openat(from_fd, name, O_RDONLY | O_CLOEXEC);
-	struct part part = {NULL, 0};
-	struct stat st;
-	bool good;
+	size_t size = SIZE_MAX; /* until it is known */
+	void *file = map_file(from_fd, name, 0, &size);
+	const struct part part = {size ? file : NULL, size};
+	const bool good = part.data != MAP_FAILED && recorder_write_file(to_fd, name, &part, 1);
 
-	if (fd < 0)
-		return false;
-	if (!fstat(fd, &st) && st.st_size)
-		part = (struct part){mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0),
-				     (size_t)st.st_size};
-	close(fd);
-	if (part.data == MAP_FAILED)
-		return false;
-	good = recorder_write_file(to_fd, name, &part, 1);
-	if (part.size)
-		munmap((void *)(uintptr_t)part.data, part.size);
+	if (file != MAP_FAILED)
+		munmap(file, size);
 	return good;
 }
 
 /* The control page of a process that has ended counts on. */
 static bool share_file(int from_fd, int to_fd, const char *name)
 {
-	if (!strcmp(name, "control"))
-		return copy_file(from_fd, to_fd, name);
-	return !linkat(from_fd, name, to_fd, name, 0) || copy_file(from_fd, to_fd, name);
+	return (strcmp(name, "control") != 0 && !linkat(from_fd, name, to_fd, name, 0)) ||
+	       copy_file(from_fd, to_fd, name);
 }
 
 static bool share_files(int from_fd, int to_fd)
@@ -225,10 +220,8 @@ static bool export_source(struct recorder *recorder, struct source *source, int 
 		to_fd = openat(out_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	good = good && to_fd >= 0 && share_files(from_fd, to_fd) &&
 	       (source->closed || export_living(source, to_fd));
-	if (to_fd >= 0)
-		close(to_fd);
-	if (from_fd >= 0)
-		close(from_fd);
+	fd_close(to_fd);
+	fd_close(from_fd);
 	return good;
 }
 
@@ -247,7 +240,7 @@ static void remove_one(void *unused, const char *path)
 }
 
 /* Only what is ours: where the spools are, others may make folders and links as well. */
-void snapshot_remove(const char *folder)
+void rtl_collector_snapshot_remove(const char *folder)
 {
 	struct stat st;
 
@@ -269,15 +262,14 @@ static int make(struct recorder *recorder, struct host *host, const char *folder
 	(void)recorder_pass(recorder, host, true);
 	if (asprintf(&made, "%s.new", folder) < 0)
 		return RTL_ENOMEM;
-	snapshot_remove(made);
+	rtl_collector_snapshot_remove(made);
 	error = 0;
 	if (mkdir(made, 0700) || (fd = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
 	    !export_all(recorder, host, fd) || rename(made, folder))
 		error = errno ? errno : EIO;
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	if (error)
-		snapshot_remove(made);
+		rtl_collector_snapshot_remove(made);
 	free(made);
 	errno = error;
 	return !error ? 0 : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;
@@ -287,7 +279,8 @@ static int make(struct recorder *recorder, struct host *host, const char *folder
 
 #define ASKED_MOST 1024u
 
-char *snapshot_path(const char *folder, uint32_t number)
+/* The folder of one; to be freed. NULL: out of memory. */
+static char *snapshot_path(const char *folder, uint32_t number)
 {
 	char *path;
 
@@ -326,9 +319,8 @@ void snapshot_remove_unread(uint32_t served, const char *folder)
 		int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
-			snapshot_remove(path);
-		if (fd >= 0)
-			close(fd);
+			rtl_collector_snapshot_remove(path);
+		fd_close(fd);
 		free(path);
 	}
 }
@@ -421,9 +413,4 @@ int rtl_collector_snapshot(const char *folder, char *path, size_t path_size, uin
 		explain(err, folder, message, size);
 	munmap(page, sizeof(*page));
 	return err;
-}
-
-void rtl_collector_snapshot_remove(const char *path)
-{
-	snapshot_remove(path);
 }

@@ -10,9 +10,9 @@
 #include "log.h"
 #include "spool_writer.h"
 
-/* Of a ring, made ready at once. */
 /* How long a process that has ended in order may live on, and count. */
-#define LINGER_NS    1000000000u
+#define LINGER_NS 1000000000u
+/* Bytes of a ring that are prepared at a time. */
 #define PREPARE_STEP (1ul << 20)
 
 /* By what the control page says of the clock. */
@@ -57,17 +57,18 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 	start_reader(source);
 }
 
-void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause, uint64_t count)
+void source_keep_loss(void *user, const char *cause, uint64_t count)
 {
+	const struct source_keep *keep = user;
 	struct source_loss *loss = calloc(1, sizeof(*loss));
 
 	if (!loss)
 		return;
-	loss->stream = stream;
+	loss->stream = keep->stream;
 	loss->count = count;
 	snprintf(loss->cause, sizeof(loss->cause), "%s", cause);
-	loss->next = *list;
-	*list = loss;
+	loss->next = *keep->list;
+	*keep->list = loss;
 }
 
 static void free_losses(struct source_loss *loss)
@@ -80,12 +81,37 @@ static void free_losses(struct source_loss *loss)
 	}
 }
 
+static void drop_previous(struct reader_ring *r)
+{
+	if (r->previous)
+		r->hit |= spool_files_unmap_segment(r->previous, r->previous_bytes);
+	r->previous = NULL;
+}
+
+static void drop_segments(struct reader_ring *r)
+{
+	drop_previous(r);
+	if (r->is_segment)
+		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
+	r->is_segment = false;
+	r->ring = NULL;
+}
+
+static void unmap(struct source *source)
+{
+	for (uint32_t i = 0; i < source->reader.count; i++)
+		drop_segments(&source->reader.list[i]);
+	if (source->control)
+		spool_files_close(&source->files);
+	source->control = NULL;
+}
+
 void source_fini(struct source *source)
 {
 	struct source_resume *resume;
 
-	if (source->ops->unmap)
-		source->ops->unmap(source);
+	if (!source->own)
+		unmap(source);
 	reader_fini(&source->reader);
 	catalog_fini(&source->catalog);
 	while ((resume = source->resume)) {
@@ -144,12 +170,11 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	return 0;
 }
 
-/* Which rings there are is looked at after the pass's time. */
-static struct source_rings find_rings(struct source *source)
+static void map_rings(struct source *source)
 {
-	if (source->ops->find_rings)
-		source->ops->find_rings(source);
-	return source->ops->rings(source);
+	spool_files_map_rings(&source->files);
+	if (source->recorded)
+		spool_files_find_segments(&source->files);
 }
 
 bool source_begin(struct source *source)
@@ -158,7 +183,10 @@ bool source_begin(struct source *source)
 	bool something;
 
 	reader_take_time(&source->reader);
-	rings = find_rings(source);
+	/* which rings there are is looked at after the pass's time */
+	if (!source->own)
+		map_rings(source);
+	rings = source->ops->rings(source);
 	something = reader_begin(&source->reader, rings.list, rings.bytes, rings.count);
 	if (!source->gone && !source->found_gone)
 		source->alive_ticks = source->reader.until;
@@ -181,12 +209,11 @@ void source_prepare(struct source *source)
 		return;
 	for (uint32_t i = 0; i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
-		uint64_t usable = r->usable < r->capacity ? r->usable : r->capacity;
 		uint64_t ready = r->ring ? __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) : 0;
 
-		/* a thread that fills little needs little */
-		/* one that is free may have given its memory back; a spare is made ready by its process */
-		if (r->ring && ready < usable && is_in_use(r->ring) &&
+		/* a thread that fills little needs little; a free ring may have given its memory back; its
+		 * process prepares a spare */
+		if (r->ring && ready < reader_bytes(r) && is_in_use(r->ring) &&
 		    __atomic_load_n(&r->ring->head, __ATOMIC_RELAXED) + PREPARE_STEP > ready)
 			source->ops->prepare(source, i, ready + PREPARE_STEP);
 	}
@@ -250,17 +277,14 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 		stream_want(&source->control->streams[number].pub, info, wants, mask);
 }
 
-/* ---- what was open when a process died becomes events: it is appended to the rings that it lies in,
- * where it is delivered, recorded and counted as everything else. Done once: the place is free
- * afterwards, and should we die in between, the ring's head says whether it was done. */
+/* ---- what was open when a process died is appended to its ring, as any event. Done once: the place is free then, and
+ * should we die in between, the ring's head tells whether it was done. */
 
-/* A mapped ring into which we write, in the dead thread's place. */
-struct sealed {
+/* We write into mapped rings, in the dead threads' place. */
+struct sealing {
 	struct source *source;
-	struct reader_ring *r;
-	struct ring_header *ring;
-	uint32_t index;
 	uint64_t ticks; /* when the process was last known to live */
+	bool only_look, something;
 };
 
 struct ring_header *source_ring(const struct source *source, uint32_t i)
@@ -272,12 +296,11 @@ struct ring_header *source_ring(const struct source *source, uint32_t i)
 
 /* Where a record of that size goes; false: there is no room. All that is in the file may be wrong.
  */
-static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
+static bool find_room(const struct source *source, uint32_t index, uint64_t step, uint64_t *filler)
 {
-	const struct reader_ring *r = to->r;
-	const uint64_t head = to->ring->head, offset = head % r->capacity;
-	const struct ring_place place = {to->ring, to->index,
-					 r->usable < r->capacity ? r->usable : r->capacity};
+	const struct reader_ring *r = &source->reader.list[index];
+	const uint64_t head = r->ring->head, offset = head % r->capacity;
+	const struct ring_place place = {r->ring, index, reader_bytes(r)};
 	const uint64_t used = head - r->released;
 
 	*filler = r->capacity - offset < step ? r->capacity - offset : 0;
@@ -287,42 +310,43 @@ static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
 	if ((*filler ? step : offset + step) > place.bytes || (*filler && offset + 8 > place.bytes))
 		return false;
 	/* a private copy of the file needs no room on the disk */
-	return !to->source->files.shared ||
-	       __atomic_load_n(&to->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
-	       ring_prepare(&place, to->source->files.dir_fd, *filler ? r->capacity : offset + step,
+	return !source->files.shared ||
+	       __atomic_load_n(&r->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
+	       ring_prepare(&place, source->files.dir_fd, *filler ? r->capacity : offset + step,
 			    false);
 }
 
-static bool append(struct sealed *to, struct ring_open *open)
+/* False: it is no event that can be, the ring is not to be had, or it has no room. */
+static bool append(const struct sealing *to, uint32_t index, struct ring_open *open)
 {
+	struct ring_header *ring = source_ring(to->source, index);
+	const struct reader_ring *r = &to->source->reader.list[index];
 	const struct ring_open copy = *(const volatile struct ring_open *)open;
 	const uint64_t step = ring_step(copy.record.size);
 	struct rtl_record *place;
 	uint64_t filler, head;
 
-	if (!ring_open_is_sound(&copy, to->source->stream_count))
+	if (!ring || !ring_open_is_sound(&copy, to->source->stream_count))
 		return false;
 	/* the pages of events are mapped to be read */
-	mprotect(ring_data(to->ring),
-		 to->r->usable < to->r->capacity ? to->r->usable : to->r->capacity,
-		 PROT_READ | PROT_WRITE);
-	if (!find_room(to, step, &filler))
+	mprotect(ring_data(ring), reader_bytes(r), PROT_READ | PROT_WRITE);
+	if (!find_room(to->source, index, step, &filler))
 		return false;
-	head = to->ring->head;
-	place = (void *)(ring_data(to->ring) + head % to->r->capacity);
+	head = ring->head;
+	place = (void *)(ring_data(ring) + head % r->capacity);
 	if (filler) {
 		place->size = (uint32_t)filler;
 		place->stream = RING_FILLER;
 		head += filler;
-		place = (void *)ring_data(to->ring);
+		place = (void *)ring_data(ring);
 	}
 	memcpy(place, &copy.record, copy.record.size);
 	place->ticks = to->ticks;
-	to->ring->published[copy.record.stream]++;
+	ring->published[copy.record.stream]++;
 	open->sealed = 1;
 	/* release, in this order: for the consumer that comes when we are dead */
 	__atomic_store_n(&open->until, head + step, __ATOMIC_RELEASE);
-	__atomic_store_n(&to->ring->head, head + step, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->head, head + step, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -336,12 +360,6 @@ static uint64_t last_ticks(const struct source *source)
 	return ticks;
 }
 
-struct sealing {
-	struct source *source;
-	uint64_t ticks;
-	bool only_look, something;
-};
-
 /* Of a slot, in the first ring that has room. Whoever wanted the ends wants it. */
 static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 {
@@ -351,12 +369,8 @@ static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 
 	if (!done)
 		*under_way = 0; /* first: should we die in between, it is not there twice */
-	for (uint32_t i = 0; i < source->reader.count && !done; i++) {
-		struct sealed to = {source, &source->reader.list[i], source_ring(source, i), i,
-				    sealing->ticks};
-
-		done = to.ring && append(&to, event);
-	}
+	for (uint32_t i = 0; i < source->reader.count && !done; i++)
+		done = append(sealing, i, event);
 	if (!done)
 		*under_way = 1;
 	sealing->something |= done;
@@ -365,47 +379,27 @@ static void seal_slot(void *user, struct ring_open *event, uint8_t *under_way)
 bool source_seal(struct source *source, bool only_look)
 {
 	struct sealing sealing = {source, last_ticks(source), only_look, false};
-	bool something = false;
 
 	/* a process that ended in order has handed in what was open, and its threads may still run */
 	if (source->own || source->control->finished)
 		return false;
 	for (uint32_t i = 0; i < source->reader.count; i++) {
-		struct sealed to = {.source = source,
-				    .r = &source->reader.list[i],
-				    .ring = source_ring(source, i),
-				    .index = i,
-				    .ticks = sealing.ticks};
+		struct ring_header *ring = source_ring(source, i);
 
-		for (uint32_t k = 0; to.ring && k < RING_OPEN_MAX; k++)
-			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
-				something |= only_look || append(&to, &to.ring->open[k]);
+		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
+			if (ring_open_is_kept(&ring->open[k], ring->head))
+				sealing.something |=
+					only_look || append(&sealing, i, &ring->open[k]);
 	}
 	if (source->files.shared) /* else it would not be noted that it was done */
 		source_each_slot(source, seal_slot, &sealing);
-	return something || sealing.something;
+	return sealing.something;
 }
 
-/* ---- a spool, or a recording of one: other processes, alive or dead. Of a recording one segment of each ring is
- * mapped at a time, and the one before it */
+/* ---- a spool or recording of another process. Of a recording one segment of each ring, and the one before, is
+ * mapped */
 
 /* ---- segments */
-
-static void drop_previous(struct reader_ring *r)
-{
-	if (r->previous)
-		r->hit |= spool_files_unmap_segment(r->previous, r->previous_bytes);
-	r->previous = NULL;
-}
-
-static void drop_segments(struct reader_ring *r)
-{
-	drop_previous(r);
-	if (r->is_segment)
-		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
-	r->is_segment = false;
-	r->ring = NULL;
-}
 
 /* The first segment of a ring, or of one behind it. */
 static uint32_t first_segment(const struct spool_files *files, uint32_t ring)
@@ -453,12 +447,14 @@ static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)
 
 /* ---- the backend */
 
-static int refresh(struct source *source)
+int source_refresh(struct source *source)
 {
 	const struct rtl_process *said = &source->catalog.process;
 	uint64_t length;
 	int err;
 
+	if (source->own)
+		return 0;
 	length = spool_files_read_dict(&source->files);
 	err = catalog_read(&source->catalog, source->files.dict, length);
 	if (!err && source->files.dict_short)
@@ -492,13 +488,6 @@ static const struct rtl_stream_info *stream(const struct source *source, uint32_
 	return source->catalog.streams[number];
 }
 
-static void map_rings(struct source *source)
-{
-	spool_files_map_rings(&source->files);
-	if (source->recorded)
-		spool_files_find_segments(&source->files);
-}
-
 static struct source_rings rings(const struct source *source)
 {
 	return (struct source_rings){source->files.rings, source->files.ring_bytes,
@@ -508,8 +497,7 @@ static struct source_rings rings(const struct source *source)
 static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 {
 	const struct reader_ring *r = &source->reader.list[ring];
-	const struct ring_place place = {r->ring, ring,
-					 r->usable < r->capacity ? r->usable : r->capacity};
+	const struct ring_place place = {r->ring, ring, reader_bytes(r)};
 
 	if (source->files.shared && !source->recorded)
 		ring_prepare(&place, source->files.dir_fd, bytes, false);
@@ -551,24 +539,12 @@ static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tra
 	return catalog_tracepoint(&source->catalog, uid, out, metadata, room);
 }
 
-static void unmap(struct source *source)
-{
-	for (uint32_t i = 0; i < source->reader.count; i++)
-		drop_segments(&source->reader.list[i]);
-	if (source->control)
-		spool_files_close(&source->files);
-	source->control = NULL;
-}
-
-static const struct source_ops spool_ops = {.refresh = refresh,
-					    .stream_count = stream_count,
+static const struct source_ops spool_ops = {.stream_count = stream_count,
 					    .stream = stream,
-					    .find_rings = map_rings,
 					    .rings = rings,
 					    .prepare = prepare,
 					    .string = string,
-					    .tracepoint = tracepoint,
-					    .unmap = unmap};
+					    .tracepoint = tracepoint};
 
 /* ---- its begin */
 
@@ -637,20 +613,7 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 
 /* ---- its end */
 
-struct keep {
-	struct source_loss **list;
-	uint32_t stream;
-};
-
-static void keep_loss(void *user, const char *cause, uint64_t count)
-{
-	const struct keep *keep = user;
-
-	source_keep_loss(keep->list, keep->stream, cause, count);
-}
-
-/* Of a recording there is `ring-N` as well, but not of rings that only its segments name: what was open
- * in a snapshot. */
+/* A recording has `ring-N` as well, but not of rings that only segments name: what was open in a snapshot. */
 static bool ring_is_missing(const struct source *source, uint32_t i)
 {
 	const uint32_t made = __atomic_load_n(&source->control->ring_count, __ATOMIC_RELAXED);
@@ -674,8 +637,7 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	return n + source->files.segments_lost;
 }
 
-/* Says what could not be read. Returns whether its files are worth keeping: somebody else may read
- * them. */
+/* Says what could not be read. Returns whether its files are worth keeping for somebody else. */
 static bool say_damage(const struct source *source, bool remove)
 {
 	uint32_t first = 0, rings = damaged_rings(source, &first);
@@ -704,17 +666,17 @@ static bool say_damage(const struct source *source, bool remove)
 void source_close(struct source *source, bool remove)
 {
 	for (uint32_t i = 0; i < source->stream_count; i++) {
-		struct keep losses = {&source->losses, i}, left_out = {&source->left_out, i};
+		struct source_keep losses = {&source->losses, i}, left_out = {&source->left_out, i};
 
 		source->last[i].struct_size = sizeof(source->last[i]);
 		source_ledger(source, i, &source->last[i]);
-		source_losses(source, i, keep_loss, &losses);
-		source_left_out(source, i, keep_loss, &left_out);
+		source_losses(source, i, source_keep_loss, &losses);
+		source_left_out(source, i, source_keep_loss, &left_out);
 	}
 	source_waits(source, &source->waited);
 	source->ended = source->closed = true;
 	if (!say_damage(source, remove) && remove)
 		spool_remove_folder(source->path);
-	source->ops->unmap(source);
+	unmap(source);
 	reader_fini(&source->reader);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A process whose events a host delivers. Where they come from is one of three backends: a spool or a
- * recording of one, this very process (life/own_process.c), a plugin (feed.c).
- *
- * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
- */
+/* A process whose events a host delivers, from one of three backends: a spool or its recording, this very process
+ * (life/own_process.c), a plugin (feed.c). Threads: the host's lock, but any may call ops->string, ops->tracepoint. */
 #pragma once
 
 #include <string.h>
@@ -32,22 +28,15 @@ struct source_rings {
 
 /* A backend. */
 struct source_ops {
-	/* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. NULL: it has
-	 * none that is to be read. */
-	int (*refresh)(struct source *source);
 	/* How many streams the process has registered, and one of them. */
 	uint32_t (*stream_count)(const struct source *source);
 	const struct rtl_stream_info *(*stream)(const struct source *source, uint32_t number);
-	/* Makes rings that are new readable. NULL: they are. */
-	void (*find_rings)(struct source *source);
 	struct source_rings (*rings)(const struct source *source);
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
 	const char *(*string)(const struct source *source, uint64_t id);
 	bool (*tracepoint)(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
 			   struct rtl_metadata **metadata, uint32_t *room);
-	/* Lets go of what is mapped. NULL: nothing is. */
-	void (*unmap)(struct source *source);
 };
 
 struct source {
@@ -55,12 +44,11 @@ struct source {
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
 	struct spool_control *control;
 	struct reader reader;
-	bool own;      /* this process: its numbers of streams are the host's, and nobody else can
-		       * write to its rings */
-	bool recorded; /* a recording: its records stand in segments */
-	bool begun;    /* subscribers know the process */
-	bool ended;    /* process_end was called: nothing follows */
-	bool closed;   /* a spool: of all that there was the ledger is left */
+	bool own; /* this process: its streams' numbers are the host's; nobody else writes to its rings */
+	bool recorded;           /* a recording: its records stand in segments */
+	bool begun;              /* subscribers know the process */
+	bool ended;              /* process_end was called: nothing follows */
+	bool closed;             /* a spool: of all that there was the ledger is left */
 	struct rtl_waits waited; /* when it has been closed */
 	bool over;               /* of this process: its end has begun */
 	bool gone;               /* it has ended in order, or died */
@@ -127,21 +115,16 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 /* A spool, or a recording of one. Errors as spool_files_open's. */
 int source_init_spool(struct source *source, const char *path, enum spool_use use,
 		      const char **why);
-/* Whether the process has ended, in order or not. One that has closed our lock on its spool
- * without ending counts as alive. */
+/* Whether the process has ended. One that has closed our lock on its spool without ending counts as alive. */
 bool source_is_gone(struct source *source);
 /* A ring that a mapped spool has; NULL: it is a segment, or could not be had. */
 struct ring_header *source_ring(const struct source *source, uint32_t i);
-/* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see
- * many processes. remove: deletes them, if they could be read. */
+/* After the last pass over a spool: keeps the ledger, lets go of the files. remove: deletes them, if they were read. */
 void source_close(struct source *source, bool remove);
 void source_fini(struct source *source);
 
 /* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. */
-static inline int source_refresh(struct source *source)
-{
-	return source->ops->refresh ? source->ops->refresh(source) : 0;
-}
+int source_refresh(struct source *source);
 /* Makes rings that are in use ready before their threads need it, a piece of each. */
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
@@ -159,11 +142,11 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
 			 __ATOMIC_RELAXED);
 }
-/* Makes events of what was open in a process that is gone, for another pass. After all that it has
- * published was given out. False: there are none. only_look: says whether there is something. */
+/* Makes events of what was open in a dead process, after all that it published, for another pass. False: none.
+ * only_look: only says whether there are some. */
 bool source_seal(struct source *source, bool only_look);
-/* Calls fn with an event, still to be described, for each slot of another process that is under way, and where that
- * is noted: 0 there ends it. */
+/* Calls fn with an event, yet to be described, for each slot under way of another process, and the byte that ends it
+ * if 0. */
 typedef void (*slot_fn)(void *user, struct ring_open *event, uint8_t *under_way);
 void source_each_slot(struct source *source, slot_fn fn, void *user);
 /* Gives publishers the room back of what was delivered and flushed. */
@@ -175,9 +158,12 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
 /* How the process has waited for room in its rings. */
 void source_waits(const struct source *source, struct rtl_waits *waits);
-/* Adds a cause of loss to one of its lists; lost if there is no memory. */
-void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause,
-		      uint64_t count);
+/* Adds a cause of loss to one of its lists; lost if there is no memory. A cause_fn. */
+struct source_keep {
+	struct source_loss **list;
+	uint32_t stream;
+};
+void source_keep_loss(void *keep, const char *cause, uint64_t count);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* The same for what the user's selection left out. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the subscribers of a host want of each stream, and how the processes are told.
- *
- * What is wanted before and after a change is wanted all the time: publishers look at any moment.
- */
+/* What a host's subscribers want of each stream, and how processes are told: without a gap, as publishers look any
+ * time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "dict.h"
+#include "files.h"
 #include "stream_info.h"
 
 /* A part of the dictionary as it was read: texts stay in it. */
@@ -153,7 +154,7 @@ static int read_stream(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_stream *fixed = take(c, sizeof(*fixed));
 	struct rtl_stream_info info = {.struct_size = sizeof(info)}, *copy = NULL;
-	const char *texts[2], *why;
+	const char *texts[2];
 	int err;
 
 	if (!fixed || !take_texts(c, fixed->lengths, texts, 2) || !skip_padding(c) ||
@@ -167,7 +168,7 @@ static int read_stream(struct catalog *catalog, struct cursor *c)
 	info.description = texts[1];
 	info.type_count = fixed->type_count;
 	err = read_types(c, &info);
-	if (!err && !stream_info_valid(&info, &why))
+	if (!err && stream_info_flaw(&info))
 		err = RTL_EFORMAT;
 	if (!err && !(copy = stream_info_copy(&info)))
 		err = RTL_ENOMEM;
@@ -249,36 +250,30 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	return 0;
 }
 
-static int read_entry(struct catalog *catalog, uint32_t kind, struct cursor *c)
+static int (*const readers[])(struct catalog *catalog, struct cursor *c) = {
+	[DICT_PROCESS] = read_process,   [DICT_STREAM] = read_stream,
+	[DICT_STRING] = read_string,     [DICT_TRACEPOINT] = read_tracepoint,
+	[DICT_METADATA] = read_metadata,
+};
+
+static int read_entry(struct catalog *catalog, const struct dict_entry *entry)
 {
-	switch (kind) {
-	case DICT_PROCESS:
-		return read_process(catalog, c);
-	case DICT_STREAM:
-		return read_stream(catalog, c);
-	case DICT_STRING:
-		return read_string(catalog, c);
-	case DICT_TRACEPOINT:
-		return read_tracepoint(catalog, c);
-	case DICT_METADATA:
-		return read_metadata(catalog, c);
-	default:
+	struct cursor c = {(const uint8_t *)entry, entry->size};
+
+	if (entry->kind >= sizeof(readers) / sizeof(*readers) || !readers[entry->kind])
 		return 0; /* of a newer version */
-	}
+	return readers[entry->kind](catalog, &c);
 }
 
 static int read_piece(struct catalog *catalog, const uint8_t *at, uint64_t left)
 {
 	while (left) {
 		const struct dict_entry *entry = (const void *)at;
-		struct cursor c;
 		int err = RTL_EFORMAT;
 
 		if (left >= sizeof(*entry) && entry->size >= sizeof(*entry) &&
-		    entry->size <= left && entry->size % 8 == 0) {
-			c = (struct cursor){at, entry->size};
-			err = read_entry(catalog, entry->kind, &c);
-		}
+		    entry->size <= left && entry->size % 8 == 0)
+			err = read_entry(catalog, entry);
 		if (err) {
 			catalog->damaged = err == RTL_EFORMAT;
 			return err;
@@ -316,15 +311,8 @@ const char *catalog_string(const struct catalog *catalog, uint64_t id)
 bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
 			  const char *value, uint32_t kind)
 {
-	if (n == *room) {
-		const uint32_t more = n ? 2 * n : 8;
-		struct rtl_metadata *longer = realloc(*list, more * sizeof(*longer));
-
-		if (!longer)
-			return false;
-		*list = longer;
-		*room = more;
-	}
+	if (!array_grow(list, room, n + 1, sizeof(**list)))
+		return false;
 	(*list)[n] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
 					   .kind = kind,
 					   .key = key,

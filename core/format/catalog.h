@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the dictionary of a spool says, for a reader outside of the process that wrote it. Every
- * length and offset is checked: the file may be damaged.
+/* The dictionary of another process's spool, as read. Every length and offset is checked: the file may be damaged.
  *
- * Threads: the host's lock for all, but catalog_string and catalog_tracepoint, which any thread
- * may call while entries are added.
- */
+ * Threads: the host's lock, but any thread may call catalog_string and catalog_tracepoint. */
 #pragma once
 
 #include <rtl/subscriber.h>

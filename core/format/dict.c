@@ -5,7 +5,7 @@
 
 #include "log.h"
 
-/* An entry under construction: a first walk without a place adds up the size. */
+/* An entry under construction. Its parts are put twice: a first walk, without a place, adds up the size. */
 struct entry {
 	uint8_t *place;
 	size_t size;
@@ -18,21 +18,6 @@ static void put(struct entry *e, const void *data, size_t size)
 	e->size += size;
 }
 
-static void put_text(struct entry *e, const char *text, uint32_t length)
-{
-	put(e, text ? text : "", length);
-	put(e, "", 1);
-}
-
-/* The part of an entry of fixed size, and texts, whose lengths are in it. */
-#define PUT(e, fixed, ...)                                                                         \
-	do {                                                                                       \
-		const char *const texts_[] = {__VA_ARGS__};                                        \
-		put(e, &(fixed), sizeof(fixed));                                                   \
-		for (size_t i_ = 0; i_ < sizeof(texts_) / sizeof(*texts_); i_++)                   \
-			put_text(e, texts_[i_], (fixed).lengths[i_]);                              \
-	} while (0)
-
 static void align(struct entry *e)
 {
 	static const uint8_t zeros[8];
@@ -40,10 +25,23 @@ static void align(struct entry *e)
 	put(e, zeros, -e->size & 7);
 }
 
-static uint32_t length_of(const char *text)
+/* A part of fixed size, whose `lengths` this fills in, and n texts behind it. */
+static void put_part(struct entry *e, void *fixed, size_t size, uint32_t *lengths,
+		     const char *const *texts, size_t n)
 {
-	return text ? (uint32_t)strlen(text) : 0;
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = texts[i] ? (uint32_t)strlen(texts[i]) : 0;
+	put(e, fixed, size);
+	for (size_t i = 0; i < n; i++) {
+		put(e, texts[i] ? texts[i] : "", lengths[i]);
+		put(e, "", 1);
+	}
+	align(e);
 }
+
+#define PUT(e, fixed, ...)                                                                         \
+	put_part(e, &(fixed), sizeof(fixed), (fixed).lengths, (const char *const[]){__VA_ARGS__},  \
+		 sizeof((fixed).lengths) / sizeof(*(fixed).lengths))
 
 /* Where an entry of that size can be written; NULL: nowhere. */
 static uint8_t *find_room(struct spool *spool, size_t size)
@@ -61,148 +59,92 @@ static uint8_t *find_room(struct spool *spool, size_t size)
 	return NULL;
 }
 
-/* Calls write twice: to learn the size, and to fill the place. */
-#define ADD(spool, write, thing)                                                                   \
-	do {                                                                                       \
-		struct entry e_ = {NULL, 0};                                                       \
-		write(&e_, thing, 0);                                                              \
-		align(&e_);                                                                        \
-		size_t size_ = e_.size;                                                            \
-		e_.place = find_room(spool, size_);                                                \
-		e_.size = 0;                                                                       \
-		if (e_.place) {                                                                    \
-			write(&e_, thing, (uint32_t)size_);                                        \
-			align(&e_);                                                                \
-			/* release: with the acquire of readers, who read entries up to there */   \
-			__atomic_store_n(&(spool)->control->dict_length,                           \
-					 (spool)->control->dict_length + size_, __ATOMIC_RELEASE); \
-		}                                                                                  \
-	} while (0)
-
-static void write_process(struct entry *e, const struct rtl_process *p, uint32_t size)
+/* Begins a walk over the parts of an entry; false: it is complete, or there is no room for it. */
+static bool next_walk(struct spool *spool, struct entry *e)
 {
-	const struct dict_process fixed = {.entry = {size, DICT_PROCESS},
-					   .lengths = {length_of(p->program), length_of(p->command),
-						       length_of(p->host_name), length_of(p->run)},
-					   .rank = (uint32_t)p->rank + 1};
+	struct dict_entry *entry = (void *)e->place;
+	const size_t size = e->size;
 
-	PUT(e, fixed, p->program, p->command, p->host_name, p->run);
+	if (!size)
+		return true;
+	if (!entry) {
+		e->place = find_room(spool, size);
+		e->size = 0;
+		return e->place;
+	}
+	entry->size = (uint32_t)size;
+	/* release: with the acquire of readers, who read entries up to there */
+	__atomic_store_n(&spool->control->dict_length, spool->control->dict_length + size,
+			 __ATOMIC_RELEASE);
+	return false;
 }
 
-void dict_add_process(struct spool *spool, const struct rtl_process *process)
+void dict_add_process(struct spool *spool, const struct rtl_process *p)
 {
-	ADD(spool, write_process, process);
+	struct dict_process fixed = {.entry.kind = DICT_PROCESS, .rank = (uint32_t)p->rank + 1};
+
+	for (struct entry e = {0}; next_walk(spool, &e);)
+		PUT(&e, fixed, p->program, p->command, p->host_name, p->run);
 }
 
-static void write_field(struct entry *e, const struct rtl_field *f)
+static void put_type(struct entry *e, const struct rtl_type_info *t)
 {
-	const struct dict_field fixed = {
-		.kind = f->kind,
-		.group = f->group,
-		.offset = f->offset,
-		.size = f->size,
-		.lengths = {length_of(f->name), length_of(f->unit), length_of(f->description)}};
-
-	PUT(e, fixed, f->name, f->unit, f->description);
-	align(e);
-}
-
-static void write_type(struct entry *e, const struct rtl_type_info *t)
-{
-	const struct dict_type fixed = {.type = t->type,
-					.field_count = t->field_count,
-					.payload_size = t->payload_size,
-					.repeated_by = t->repeated_by,
-					.lengths = {length_of(t->name), length_of(t->description)}};
+	struct dict_type fixed = {.type = t->type,
+				  .field_count = t->field_count,
+				  .payload_size = t->payload_size,
+				  .repeated_by = t->repeated_by};
 
 	PUT(e, fixed, t->name, t->description);
-	align(e);
-	for (uint16_t i = 0; i < t->field_count; i++)
-		write_field(e, rtl_type_field(t, i));
-}
+	for (uint16_t i = 0; i < t->field_count; i++) {
+		const struct rtl_field *f = rtl_type_field(t, i);
+		struct dict_field field = {
+			.kind = f->kind, .group = f->group, .offset = f->offset, .size = f->size};
 
-static void write_stream(struct entry *e, const struct rtl_stream_info *info, uint32_t size)
-{
-	const struct dict_stream fixed = {
-		.entry = {size, DICT_STREAM},
-		.number = info->number,
-		.version_major = info->version_major,
-		.version_minor = info->version_minor,
-		.type_count = info->type_count,
-		.lengths = {length_of(info->name), length_of(info->description)}};
-
-	PUT(e, fixed, info->name, info->description);
-	align(e);
-	for (uint32_t i = 0; i < info->type_count; i++)
-		write_type(e, rtl_stream_type(info, i));
+		PUT(e, field, f->name, f->unit, f->description);
+	}
 }
 
 void dict_add_stream(struct spool *spool, const struct rtl_stream_info *info)
 {
-	ADD(spool, write_stream, info);
+	struct dict_stream fixed = {.entry.kind = DICT_STREAM,
+				    .number = info->number,
+				    .version_major = info->version_major,
+				    .version_minor = info->version_minor,
+				    .type_count = info->type_count};
+
+	for (struct entry e = {0}; next_walk(spool, &e);) {
+		PUT(&e, fixed, info->name, info->description);
+		for (uint32_t i = 0; i < info->type_count; i++)
+			put_type(&e, rtl_stream_type(info, i));
+	}
 }
 
-struct string {
-	uint64_t id;
-	const char *text;
-	size_t length;
-};
-
-static void write_string(struct entry *e, const struct string *s, uint32_t size)
+void dict_add_string(struct spool *spool, uint64_t id, const char *text)
 {
-	const struct dict_string fixed = {
-		.entry = {size, DICT_STRING}, .id = s->id, .lengths = {(uint32_t)s->length}};
+	struct dict_string fixed = {.entry.kind = DICT_STRING, .id = id};
 
-	PUT(e, fixed, s->text);
+	for (struct entry e = {0}; next_walk(spool, &e);)
+		PUT(&e, fixed, text);
 }
 
-void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)
+void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *t)
 {
-	const struct string s = {id, text, length};
+	struct dict_tracepoint fixed = {.entry.kind = DICT_TRACEPOINT,
+					.uid = t->uid,
+					.module_offset = t->module_offset,
+					.hash = t->hash,
+					.line = t->line,
+					.column = t->column};
 
-	ADD(spool, write_string, &s);
-}
-
-static void write_tracepoint(struct entry *e, const struct rtl_tracepoint *t, uint32_t size)
-{
-	const struct dict_tracepoint fixed = {.entry = {size, DICT_TRACEPOINT},
-					      .uid = t->uid,
-					      .module_offset = t->module_offset,
-					      .hash = t->hash,
-					      .line = t->line,
-					      .column = t->column,
-					      .lengths = {length_of(t->kind), length_of(t->name),
-							  length_of(t->source),
-							  length_of(t->module)}};
-
-	PUT(e, fixed, t->kind, t->name, t->source, t->module);
-}
-
-void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint)
-{
-	ADD(spool, write_tracepoint, tracepoint);
-}
-
-struct pair {
-	uint64_t uid;
-	const char *key, *value;
-	uint32_t kind;
-};
-
-static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
-{
-	const struct dict_metadata fixed = {.entry = {size, DICT_METADATA},
-					    .uid = p->uid,
-					    .lengths = {length_of(p->key), length_of(p->value)},
-					    .kind = p->kind};
-
-	PUT(e, fixed, p->key, p->value);
+	for (struct entry e = {0}; next_walk(spool, &e);)
+		PUT(&e, fixed, t->kind, t->name, t->source, t->module);
 }
 
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
 		       uint32_t kind)
 {
-	const struct pair p = {uid, key, value, kind};
+	struct dict_metadata fixed = {.entry.kind = DICT_METADATA, .uid = uid, .kind = kind};
 
-	ADD(spool, write_metadata, &p);
+	for (struct entry e = {0}; next_walk(spool, &e);)
+		PUT(&e, fixed, key, value);
 }

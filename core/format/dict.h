@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The dictionary of a spool: a log of definitions, valid up to control.dict_length. A definition
- * is complete before any record that refers to it is committed; a later definition of the same
- * key of a tracepoint replaces the earlier one, all others are written once.
+/* The dictionary of a spool: a log of definitions, valid up to control.dict_length. A definition is complete before
+ * any record that refers to it is committed. Only a tracepoint's metadata is replaced by a later definition.
  *
- * Entries begin on multiples of 8. Texts follow the fixed part in the order of their lengths,
- * each with a NUL that its length does not count.
- */
+ * Entries begin on multiples of 8. Texts follow the fixed part in the order of their lengths, each with a NUL
+ * that its length does not count. */
 #pragma once
 
 #include <rtl/subscriber.h>
@@ -84,15 +81,12 @@ struct dict_metadata {
 	uint32_t reserved;
 };
 
-/*
- * Writing, under the bus's lock. Without a folder there is no dictionary and nothing is done. A
- * definition for which there is no room is lost, with one line in the log: events stay whole,
- * but show numbers for names.
- */
-void dict_add_process(struct spool *spool, const struct rtl_process *process);
+/* Writing, under the bus's lock. Nothing is done without a folder. A definition without room is lost, with one
+ * line in the log: events stay whole, but show numbers for names. */
+void dict_add_process(struct spool *spool, const struct rtl_process *p);
 void dict_add_stream(struct spool *spool, const struct rtl_stream_info *info);
-void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length);
+void dict_add_string(struct spool *spool, uint64_t id, const char *text);
 /* metadata is not written with it */
-void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint);
+void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *t);
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
 		       uint32_t kind);

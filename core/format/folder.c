@@ -25,8 +25,7 @@
 /* Of the struct, in the first version. */
 #define FIRST_SIZE offsetof(struct rtl_folder, program)
 
-/* Bytes of a dictionary in which the process's own entry is: the first, with three texts of at most
- * a path's or a page's length. */
+/* Bytes of a dictionary that hold its first entry, the process's own, with texts of a path's or page's length. */
 #define DICT_START 65536
 
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */
@@ -35,8 +34,7 @@ static bool is_unlocked(int dir_fd)
 	int fd = openat(dir_fd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool unlocked = fd >= 0 && !flock(fd, LOCK_SH | LOCK_NB);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return unlocked;
 }
 
@@ -88,8 +86,7 @@ static void find_program(const struct spool_files *files, struct rtl_folder *fol
 			 strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
 	catalog_fini(&catalog);
 	free(start);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 }
 
 static int look_at_spool(const char *path, struct rtl_folder *folder)
@@ -130,8 +127,7 @@ bool folder_has(const char *path, const char *name, int flags)
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
 	bool yes = fd >= 0 && !faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW);
 
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return yes;
 }
 
@@ -195,24 +191,27 @@ static bool is_debris(const char *path)
 	return pid && is_dead(pid) && folder_holds_no_events(path);
 }
 
-/* Whether a collector's folder has its page alone: what the collector notes before it starts a
- * program is not there, or empty. */
-static bool has_page_alone(const char *path)
+bool folder_is_done(const char *path, bool untold)
 {
+	bool page = false, others = false;
 	DIR *dir = opendir(path);
 	struct dirent *entry;
-	bool alone = dir != NULL;
 	struct stat st;
 
-	while (alone && (entry = readdir(dir)))
-		alone = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-			!strcmp(entry->d_name, SESSION_FILE) ||
-			(!strcmp(entry->d_name, RTL_COLLECTOR_NOTES) &&
-			 !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			 S_ISREG(st.st_mode) && !st.st_size);
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		page |= !strcmp(name, SESSION_FILE);
+		others |= strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+			  strcmp(name, SESSION_FILE) != 0 &&
+			  (untold || strcmp(name, RTL_COLLECTOR_TOLD) != 0) &&
+			  (strcmp(name, RTL_COLLECTOR_NOTES) != 0 ||
+			   (untold && (fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) ||
+				       !S_ISREG(st.st_mode) || st.st_size)));
+	}
 	if (dir)
 		closedir(dir);
-	return alone;
+	return page && !others;
 }
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)
@@ -230,7 +229,7 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 	else if (S_ISDIR(st.st_mode) && folder_has(path, SESSION_FILE, 0))
 		err = look_at_session(path, &found);
 	if ((((!err || err == RTL_EFORMAT) && found.kind == RTL_FOLDER_OTHER) ||
-	     (found.kind == RTL_FOLDER_COLLECTOR && !found.in_use && has_page_alone(path))) &&
+	     (found.kind == RTL_FOLDER_COLLECTOR && !found.in_use && folder_is_done(path, true))) &&
 	    is_debris(path)) {
 		found.kind = RTL_FOLDER_DEBRIS;
 		err = 0;

@@ -8,30 +8,27 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether the process of a spool is dead. `dir_fd` is the spool's folder. One that has closed our
- * lock on its spool without ending counts as alive. */
+/* Whether a spool's process is dead. One that has closed our lock on its spool without ending counts as alive. */
 bool folder_process_is_gone(int dir_fd, int pid);
 
-/* Whether nothing in the folder of a spool can be an event that nobody has got: it was never used,
- * or its removal has begun. */
+/* Whether a spool's folder can hold no event that is still wanted: never used, or being removed. */
 bool folder_holds_no_events(const char *path);
 
-/* Whether there is a file of that name in a folder; `flags`: of opening the folder, O_NOFOLLOW or
- * 0. */
+/* Whether a folder is a collector's and has no spools any more: any other is the user's. `untold`: nor what the
+ * collector notes before it starts a program: that is not there, or empty. */
+bool folder_is_done(const char *path, bool untold);
+
+/* Whether a folder has a file of that name; `flags`: O_NOFOLLOW or 0, for opening the folder. */
 bool folder_has(const char *path, const char *name, int flags);
 
 /* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
  * cannot be read. */
 int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);
 
-/*
- * A collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools
- * that processes make in it. Beside the spools it holds one file, `session`: the collector has it
- * locked (flock) as long as it lives, and all map it. Anybody may cut it off: programs look at it
- * by system calls alone (futex.h), the collector guards its mapping (guard.h).
- *
- * Threads: any.
- */
+/* ---- a collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that processes
+ * make there. It also has one file, `session`, which the collector locks (flock) as long as it lives, and all
+ * map. Anybody may truncate it: programs look at it by system calls only (futex.h), the collector guards its
+ * mapping (guard.h). Any thread. */
 
 #define SESSION_MAGIC   "RTLSESSN"
 #define SESSION_VERSION 3u
@@ -42,27 +39,22 @@ struct session_page {
 	char magic[8];
 	uint32_t version;
 	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
-	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME, and the
-	 * time of day. */
+	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME and time of day. */
 	uint64_t seen_ns;
 	uint64_t seen_realtime_ns;
-	/*
-	 * What is wanted, for processes that begin: lines "STREAM TYPE TYPE...", ended by a NUL.
-	 * Streams that are not named are wanted as a whole until the collector has met them.
-	 * Written before any process is started.
-	 */
+	/* What is wanted, for processes that begin: lines "STREAM TYPE TYPE...", ended by a NUL. Other streams are
+	 * wanted as a whole until the collector has met them. Written before any process starts. */
 	char wants[65536 - 72];
 	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
 	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
 	int32_t pid;      /* of the collector */
 	uint32_t outside; /* 1: the user's selection leaves out what happens now; the collector's */
-	/* How many snapshots of what is kept have been asked for, with the bell, and made (futex); release
-	 * by the collector, acquire by who has asked. The number N is in the folder FOLDER-snapshot-N. */
+	/* Snapshots asked for (with the bell) and made (futex); release by the collector, acquire by who asked.
+	 * Number N is in the folder FOLDER-snapshot-N. */
 	uint32_t snapshots_asked, snapshots_made;
-	uint32_t snapshot_error; /* of the last one: 0, or an rtl_error with the sign changed */
-	uint32_t
-		snapshot_kept_ms; /* how far it reaches back, where that is not as far as asked for */
+	uint32_t snapshot_error;   /* of the last one: 0, or an rtl_error with the sign changed */
+	uint32_t snapshot_kept_ms; /* how far it reaches back, if less than asked for */
 	uint32_t reserved;
 };
 
@@ -71,8 +63,8 @@ struct session_page {
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);
-/* Maps the one in a folder that a variable names, and must be the user's own; else says why nothing is
- * recorded. *fd: to read it by, and to be closed by the caller. Errors as session_map's. */
+/* Maps the one that a variable names, which must be the user's own; else says why nothing is recorded. *fd: to
+ * read it by; the caller closes it. Errors as session_map's. */
 int session_join_page(const char *variable, const char *folder, struct session_page **out, int *fd);
 /* Wakes its collector. */
 void session_ring(struct session_page *page);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The format of a ring: one file of the spool, written by one thread, drained by one consumer.
+/* The format of a ring: one file of the spool, written by one thread, drained by one consumer.
  *
- * Positions count bytes from the ring's beginning of life and never wrap; a record stands at
- * position % capacity, in one piece, and the next one begins at the next multiple of 8; what does
- * not fit before the end is preceded by a filler (stream = RING_FILLER). The producer writes
- * records at `head` and publishes them by moving it (release; the consumer's acquire); the consumer
- * frees them by moving `tail` (release; the producer's acquire, in writer.c only where its known
- * room is used up).
+ * Positions count bytes since the ring was made and never wrap. A record is in one piece at position % capacity; the
+ * next begins at the next multiple of 8; a filler (stream = RING_FILLER) precedes one that does not fit before
+ * the end. The producer publishes records by moving `head` (release; the consumer's acquire); the consumer
+ * frees them by moving `tail` (release; the producer's acquire, in writer.c only where its known room is used
+ * up). So whatever happens to the process, the records between tail and head are complete.
  *
- * So whatever happens to the process, the records between tail and head are complete.
- *
- * The header also keeps what has begun on the thread and not ended (struct ring_open). Once the
- * process has ended, the consumer of the ring appends it (deliver/source.c).
- */
+ * The header also keeps what has begun on the thread and not ended (struct ring_open): once the process has
+ * ended, the consumer appends it (deliver/source.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -33,16 +28,11 @@ enum ring_state {
 	RING_TAKEN = 4,  /* one does so just now, or its memory is given back or made ready */
 };
 
-/*
- * A place for an event that is published only if the process ends before it is closed. Its thread
- * takes a free one, fills it and keeps it; any thread of the process may close it.
- */
+/* A place for an event that is published only if the process ends before it is closed. Its thread takes and fills
+ * it; any thread of the process may close it. */
 struct ring_open {
-	/*
-	 * 0: free. RING_OPEN_KEPT: complete, and not closed. Else closed once the ring's head has
-	 * got there, as the record before that position ends it: so both happen at once. Release by
-	 * whoever stores it, acquire by whoever depends on it.
-	 */
+	/* 0: free. RING_OPEN_KEPT: complete, not closed. Else closed once the ring's head gets there: the record
+	 * before it ends this, so both happen at once. Release by who stores it, acquire by who depends on it. */
 	uint64_t until;
 	uint64_t sealed; /* 1: it was open, and has been appended to the ring (source_seal) */
 	struct rtl_record record;
@@ -62,11 +52,8 @@ struct ring_header {
 	uint32_t tid;   /* of the thread; changes only while the ring is free */
 	uint32_t state; /* enum ring_state; release by one side, acquire by the other */
 	uint32_t reserved;
-	/*
-	 * Bytes of the data that have room on the disk and have been touched; grows up to capacity
-	 * ahead of the producer (ring_prepare). Release by the one who raises it, acquire by the
-	 * producer.
-	 */
+	/* Bytes of the data that have room on the disk and were touched; grows ahead of the producer (ring_prepare).
+	 * Release by who raises it, acquire by the producer. */
 	uint64_t ready;
 	uint64_t origin; /* in a segment (recorder.h): position of its first record in its ring */
 	uint8_t pad1[64 - 48];
@@ -77,8 +64,7 @@ struct ring_header {
 	uint32_t reserved2;
 	uint64_t release_to; /* consumer's: see releasing in spool.h */
 	uint8_t pad3[64 - 24];
-	/* Events committed, for each stream: counted before head moves, so never fewer than read.
-	 */
+	/* Events committed, by stream: counted before head moves, so never fewer than read. */
 	uint64_t published[SPOOL_STREAMS_MAX];
 	struct ring_open open[RING_OPEN_MAX];
 };
@@ -135,9 +121,7 @@ struct ring_place {
 	uint64_t bytes; /* of data in the mapping; the file has as many */
 };
 
-/* Makes the ring ready up to `bytes`, at most all of it: in the file of the spool whose folder is
- * dir_fd, which never grows by it, and in this process's mapping of it. Any thread, any process.
- * False: there is no room on the disk, or the file is not what it was. `alone`: for whoever alone writes to
- * the ring: what is not ready yet is filled with zeros. On a file system in memory that takes two thirds of
- * the time. */
+/* Makes the ring ready up to `bytes`, at most all of it: in the spool's file, which never grows by it, and in this
+ * process's mapping. Any thread, any process. False: no room on the disk, or another file. `alone`, for the
+ * only writer of the ring: fills it with zeros, a third faster on a file system in memory. */
 bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The format of a spool: the folder in which a process keeps what it publishes. Its files are
- * mapped shared, so that what was published survives the process:
+/* The format of a spool: the folder in which a process keeps what it publishes. Files are mapped shared, so that it
+ * survives the process:
  *
- *   control   one struct spool_control: who the process is, which streams exist and what is
- *             wanted of them, counters, the clock's first pair
+ *   control   struct spool_control: the process, its streams and what is wanted of them, counters, the clock
  *   dict      the dictionary: what streams, strings and tracepoints are, see dict.h
  *   ring-N    one for each publishing thread, see ring.h
- *   slots-N   what publishers have under way, as they keep it: struct spool_slots in ring.h
- */
+ *   slots-N   what publishers have under way, as they keep it: struct spool_slots in ring.h */
 #pragma once
 
 #include <stdint.h>
@@ -64,8 +61,7 @@ struct spool_stream {
 	uint64_t delivered_next;   /* see releasing */
 	uint64_t missed_otherwise; /* of causes for which there was no room in losses[] */
 	uint64_t open_unkept;      /* open, without a place in a ring; relaxed adds, as above */
-	/* What the user's selection left out, by cause. Relaxed adds, as above. Those that are older
-	 * than what is kept had been published; the others stand nowhere else. */
+	/* Left out by the user's selection, by cause; relaxed adds. Only the older ones had been published. */
 	uint64_t left_out[SPOOL_LEFT_OUT_CAUSES];
 	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 40 -
 		    8 * SPOOL_LEFT_OUT_CAUSES];
@@ -100,41 +96,30 @@ struct spool_control {
 	uint32_t stream_count; /* under the registry's lock */
 	uint32_t loss_count;   /* release when an entry is complete, acquire by readers */
 	uint32_t finished;     /* 1: the process has ended in order; nothing follows */
-	/*
-	 * The consumer's bell: 1 while it sleeps on it (futex). Publishers exchange it to 0 at the
-	 * end of a piece of their ring, or when they wait for room, and wake if it was 1.
-	 */
+	/* The consumer's bell: 1 while it sleeps on it (futex). Publishers exchange it to 0 at the end of a piece
+	 * of their ring, or when they wait for room, and wake if it was 1. */
 	uint32_t asleep;
 	uint64_t spool_id;      /* random, never 0 */
 	uint32_t segment_count; /* of a recording, see recorder.h; 0 in a spool */
-	/*
-	 * How ticks became ns, as far as a consumer has got: for readers after its end, after the
-	 * next boot, or on another machine. Written at each flush by the one consumer.
-	 */
+	/* How ticks became ns so far: for readers after its end, after a reboot, or on another machine. Written
+	 * at each flush by the one consumer. */
 	uint32_t clock_count;
 	struct spool_pair {
 		uint64_t ticks, ns;
 	} clock[SPOOL_PAIRS_MAX];
 	uint8_t boot_id[16]; /* of the boot that ticks count from */
-	/*
-	 * 1 while the consumer gives room back: what it is about to do stands in delivered_next of
-	 * the streams and in release_to of the rings. If it dies, the next one does it: what was
-	 * delivered and the tails of all rings belong together.
-	 */
+	/* 1 while the consumer gives room back: the streams' delivered_next and the rings' release_to say what it
+	 * is about to do. If it dies, the next one does it, as both belong together. */
 	uint32_t releasing;
 	uint32_t cut_off; /* 1: the process still ran when its spool was recovered */
-	/* When its collector died, CLOCK_BOOTTIME and time of day; written by a recovery; 0: it
-	 * did not. */
+	/* When its collector died, CLOCK_BOOTTIME and time of day; by a recovery; 0: it did not. */
 	uint64_t died_ns;
 	uint64_t died_realtime_ns;
-	/* Bytes of further rings that the process may have, and has: its writers', under the bus's
-	 * lock; relaxed, for readers' hints. */
+	/* Bytes of further rings that the process may have, and has; under the bus's lock, relaxed for readers. */
 	uint64_t growth_most, growth;
-	/* Of growth_most, what the collector lets it have of the session's; relaxed, by the collector:
-	 * a process looks when it grows. */
+	/* Of growth_most, what the collector lets it have; relaxed: the process looks when it grows. */
 	uint64_t growth_allowed;
-	/* How often threads have begun to wait for room in their rings, and how long they have in
-	 * all. Relaxed adds by them; nothing else depends on it. */
+	/* How often and how long threads have waited for room. Relaxed adds; nothing else depends on it. */
 	uint64_t waits, waited_ns;
 	/* Above it there is no slots-N. Relaxed. */
 	uint64_t slots_end;

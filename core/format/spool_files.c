@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dict.h"
+#include "files.h"
 #include "guard.h"
 
 /* Opens a file of the spool; -1: it is not there, or not one. No link, and no waiting for somebody
@@ -81,7 +81,7 @@ static const char *check_control(const struct spool_control *control)
 		return "it was written by another version of rtl";
 	if (control->clock_kind > 1)
 		return "its clock is not known";
-	return NULL;
+	return "";
 }
 
 /* Whether the folder is the caller's: nobody else's events are taken as his. */
@@ -95,6 +95,7 @@ static bool is_own(int dir_fd)
 int spool_files_open(struct spool_files *files, const char *path, bool shared, const char **why)
 {
 	size_t size;
+	int err = 0;
 
 	memset(files, 0, sizeof(*files));
 	*why = "";
@@ -104,27 +105,17 @@ int spool_files_open(struct spool_files *files, const char *path, bool shared, c
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
 	if (shared && !is_own(files->dir_fd)) {
 		*why = "it belongs to another user";
-		spool_files_close(files);
-		return RTL_EIO;
+		err = RTL_EIO;
+	} else if (!(files->control = map(files, "control", sizeof(*files->control),
+					  sizeof(*files->control), &size))) {
+		err = is_passing(errno) ? RTL_EIO : RTL_EFORMAT;
+		*why = err == RTL_EIO ? "" : "its control file is missing or too short";
+	} else if (*(*why = check_control(files->control))) {
+		err = RTL_EFORMAT;
 	}
-	files->control =
-		map(files, "control", sizeof(*files->control), sizeof(*files->control), &size);
-	if (!files->control) {
-		bool passing = is_passing(errno);
-
-		if (!passing)
-			*why = "its control file is missing or too short";
+	if (err)
 		spool_files_close(files);
-		return passing ? RTL_EIO : RTL_EFORMAT;
-	}
-	*why = check_control(files->control);
-	if (*why) {
-		unmap(files->control, size);
-		files->control = NULL;
-		spool_files_close(files);
-		return RTL_EFORMAT;
-	}
-	return 0;
+	return err;
 }
 
 static bool ring_ok(const struct ring_header *ring)
@@ -154,22 +145,10 @@ static struct ring_header *map_ring(const struct spool_files *files, const char 
 
 static bool make_room(struct spool_files *files, uint32_t n)
 {
-	struct ring_header **rings;
-	size_t *bytes;
+	uint32_t room = files->ring_room; /* of both, when both are had */
 
-	if (n <= files->ring_room)
-		return true;
-	n += 64;
-	rings = realloc(files->rings, n * sizeof(*rings));
-	if (!rings)
-		return false;
-	files->rings = rings;
-	bytes = realloc(files->ring_bytes, n * sizeof(*bytes));
-	if (!bytes)
-		return false;
-	files->ring_bytes = bytes;
-	files->ring_room = n;
-	return true;
+	return array_grow(&files->rings, &room, n, sizeof(*files->rings)) &&
+	       array_grow(&files->ring_bytes, &files->ring_room, n, sizeof(*files->ring_bytes));
 }
 
 static void put_ring(struct spool_files *files, struct ring_header *ring, size_t bytes)
@@ -184,20 +163,6 @@ static void put_ring(struct spool_files *files, struct ring_header *ring, size_t
 static void segment_name(uint32_t number, char *name, size_t size)
 {
 	snprintf(name, size, SPOOL_SEGMENT_NAME, number);
-}
-
-static struct spool_segment *add_segment(struct spool_files *files, uint32_t *room)
-{
-	struct spool_segment *segments = files->segments;
-
-	if (files->segment_count == *room) {
-		*room = *room ? 2 * *room : 256;
-		segments = realloc(files->segments, *room * sizeof(*segments));
-		if (!segments)
-			return NULL;
-		files->segments = segments;
-	}
-	return &segments[files->segment_count++];
 }
 
 /* Reads where a segment belongs; false: it is none. */
@@ -234,18 +199,18 @@ static int compare(const void *left, const void *right)
 
 static void note_segment(struct spool_files *files, const char *name, uint32_t *room)
 {
-	struct spool_segment *place, segment = {.number = 0};
+	struct spool_segment segment = {.number = 0};
 
 	if (sscanf(name, SPOOL_SEGMENT_SCAN, &segment.number) != 1)
 		return;
 	if (segment.number >= files->segments_end)
 		files->segments_end = segment.number + 1;
-	place = read_segment(files, name, &segment) ? add_segment(files, room) : NULL;
-	if (!place) {
+	if (!read_segment(files, name, &segment) ||
+	    !array_grow(&files->segments, room, files->segment_count + 1, sizeof(segment))) {
 		files->segments_lost++;
 		return;
 	}
-	*place = segment;
+	files->segments[files->segment_count++] = segment;
 	/* one whose `ring-N` is not there has a place all the same */
 	while (files->ring_count <= segment.ring && make_room(files, files->ring_count + 1))
 		put_ring(files, NULL, 0);
@@ -263,8 +228,7 @@ void spool_files_find_segments(struct spool_files *files)
 	fd = openat(files->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+		fd_close(fd);
 		return; /* in the next pass */
 	}
 	files->segments_known = true;
@@ -325,11 +289,10 @@ void spool_files_map_rings(struct spool_files *files)
 
 	if (n > SPOOL_RINGS_MAX)
 		n = SPOOL_RINGS_MAX; /* damaged; what is there is still read */
-	if (n > files->ring_count && !files->segments_known && make_room(files, n)) {
+	if (!files->segments_known && make_room(files, n))
 		while (files->ring_count < n) {
-			size_t bytes = 0;
-
 			struct ring_header *ring;
+			size_t bytes = 0;
 
 			snprintf(name, sizeof(name), "ring-%u", files->ring_count);
 			ring = map_ring(files, name, &bytes);
@@ -337,24 +300,6 @@ void spool_files_map_rings(struct spool_files *files)
 				return; /* in the next pass */
 			put_ring(files, ring, bytes);
 		}
-	}
-}
-
-static bool make_dict_room(struct spool_files *files, size_t length)
-{
-	size_t room = files->dict_room ? files->dict_room : 65536;
-	uint8_t *dict;
-
-	while (room < length)
-		room *= 2;
-	if (room == files->dict_room)
-		return true;
-	dict = realloc(files->dict, room);
-	if (!dict)
-		return false;
-	files->dict = dict;
-	files->dict_room = room;
-	return true;
 }
 
 /* Reads the dictionary up to `length`, as far as the file goes. */
@@ -368,7 +313,8 @@ static void read_dict(struct spool_files *files, size_t length)
 		return;
 	files->dict_short = size < length;
 	end = size < length ? size : length;
-	while (fd >= 0 && files->dict_bytes < end && make_dict_room(files, end)) {
+	while (fd >= 0 && files->dict_bytes < end &&
+	       array_grow(&files->dict, &files->dict_room, end, 1)) {
 		n = pread(fd, files->dict + files->dict_bytes, end - files->dict_bytes,
 			  (off_t)files->dict_bytes);
 		if (n < 0 && errno == EINTR)
@@ -378,8 +324,7 @@ static void read_dict(struct spool_files *files, size_t length)
 			break;
 		files->dict_bytes += (size_t)n;
 	}
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 }
 
 uint64_t spool_files_read_dict(struct spool_files *files)
@@ -405,8 +350,7 @@ void spool_files_close(struct spool_files *files)
 	free(files->dict);
 	if (files->control)
 		unmap(files->control, sizeof(*files->control));
-	if (files->dir_fd >= 0)
-		close(files->dir_fd);
+	fd_close(files->dir_fd);
 	memset(files, 0, sizeof(*files));
 	files->dir_fd = -1;
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Maps the spool of another process, alive or dead. Nothing in it is trusted: sizes are checked
- * against the files before anything is used; what changes while it is read is checked again by
- * who reads it.
- *
- * Threads: one at a time.
- */
+/* Maps the spool of another process, alive or dead. Nothing in it is trusted: sizes are checked against the files
+ * first, and whoever reads what may change checks it again. One thread at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,14 +21,13 @@ struct spool_files {
 	struct spool_control *control;
 	uint8_t *dict;     /* a copy: what was checked stays so */
 	size_t dict_bytes; /* read */
-	size_t dict_room;
+	uint32_t dict_room;
 	bool dict_short; /* the file is shorter than it should be */
 	struct ring_header **rings;
 	size_t *ring_bytes;
 	uint32_t ring_count; /* mapped; one that cannot be is NULL */
 	uint32_t ring_room;
-	/* Of a recording: there may be more of them than a process may have mappings. In the order
-	 * of their rings and positions. */
+	/* Of a recording, mapped one by one (mappings are limited), in the order of rings and positions. */
 	struct spool_segment *segments;
 	uint32_t segment_count;
 	uint32_t segments_lost; /* files that are none, or whose ring there cannot be */

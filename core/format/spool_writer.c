@@ -72,8 +72,7 @@ static int spool_dir(const struct spool *spool)
 
 /* A file of the spool, mapped. Of its `size` bytes the first `reserved` have their blocks: a full
  * disk is an error here and no SIGBUS later. NULL with errno. */
-static void *map_file(struct spool *spool, const char *name, size_t reserved, size_t size,
-		      void *fixed)
+static void *map_file(struct spool *spool, const char *name, size_t reserved, size_t size)
 {
 	int dir_fd = spool_dir(spool), fd, err;
 	void *p = MAP_FAILED;
@@ -89,8 +88,7 @@ static void *map_file(struct spool *spool, const char *name, size_t reserved, si
 	if (!err && ftruncate(fd, (off_t)size))
 		err = errno;
 	if (!err) {
-		p = mmap(fixed, size, PROT_READ | PROT_WRITE, MAP_SHARED | (fixed ? MAP_FIXED : 0),
-			 fd, 0);
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		err = errno;
 	}
 	close(fd);
@@ -123,8 +121,7 @@ static int make_folder(struct spool *spool, const char *base)
 		return 0;
 	}
 	err = errno;
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	rmdir(spool->path);
 	errno = err;
 	return -1;
@@ -179,9 +176,8 @@ int spool_open_private(struct spool *spool, struct spool_control *fixed)
 	return 0;
 }
 
-/* Puts a child's page in the place of its parent's. Other threads of the child look there what is
- * wanted: they find what was wanted so far, until the child's own bus knows. (Inline callbacks were
- * the parent's.) NULL with errno. */
+/* Puts a child's page in the place of its parent's, where the child's other threads look: they find what was
+ * recorded so far, until the child's bus knows. NULL with errno. */
 static struct spool_control *take_place(struct spool_control *control, struct spool_control *fixed)
 {
 	const size_t size = sizeof(*control);
@@ -208,7 +204,7 @@ static struct spool_control *take_place(struct spool_control *control, struct sp
 static struct spool_control *make_control(struct spool *spool, struct spool_control *fixed)
 {
 	struct spool_control *control =
-		map_file(spool, "control.new", sizeof(*control), sizeof(*control), NULL);
+		map_file(spool, "control.new", sizeof(*control), sizeof(*control));
 
 	if (control && fixed)
 		control = take_place(control, fixed);
@@ -261,14 +257,12 @@ bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uin
 	int dir_fd = spool_dir(spool);
 	bool ok = dir_fd >= 0 && ring_prepare(&place, dir_fd, bytes, alone);
 
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	return ok;
 }
 
-/* The dictionary is mapped no further than its file goes: what looks at all of a process's memory
- * (a core dump, valgrind) must not run off its end. It is used under the bus's lock only, so it
- * may move. */
+/* The dictionary is mapped no further than its file goes, for core dumps and valgrind. Only the bus's lock uses it, so
+ * it may move. */
 static bool map_dict(struct spool *spool, int fd, size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -297,8 +291,7 @@ bool spool_grow_dict(struct spool *spool, size_t bytes)
 		return false;
 	dir_fd = spool_dir(spool);
 	fd = openat_high(dir_fd, "dict", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(dir_fd);
 	if (fd < 0)
 		return false;
 	errno = blocks_reserve(fd, 0, want);
@@ -315,8 +308,7 @@ struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_
 
 	snprintf(name, sizeof(name), "ring-%u", index);
 	/* room for the beginning; the rest follows while that is being filled */
-	ring = map_file(spool, name, RING_HEADER_SIZE + RING_BEGIN, RING_HEADER_SIZE + capacity,
-			NULL);
+	ring = map_file(spool, name, RING_HEADER_SIZE + RING_BEGIN, RING_HEADER_SIZE + capacity);
 	if (!ring)
 		return NULL;
 	madvise(ring, RING_HEADER_SIZE + capacity, MADV_DONTFORK);
@@ -335,7 +327,7 @@ struct spool_slots *spool_slots_create(struct spool *spool, uint32_t index, size
 	char name[32];
 
 	snprintf(name, sizeof(name), SPOOL_SLOTS_NAME, index);
-	return map_file(spool, name, SPOOL_SLOTS_HEADER, bytes, NULL);
+	return map_file(spool, name, SPOOL_SLOTS_HEADER, bytes);
 }
 
 bool spool_slots_reserve(const struct spool *spool, uint32_t index, uint64_t from, uint64_t bytes)
@@ -348,12 +340,10 @@ bool spool_slots_reserve(const struct spool *spool, uint32_t index, uint64_t fro
 		err = unlinkat(dir_fd, name, 0);
 	else if (dir_fd >= 0)
 		fd = openat_high(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-	if (fd >= 0) {
+	if (fd >= 0)
 		err = blocks_reserve(fd, from, bytes);
-		close(fd);
-	}
-	if (dir_fd >= 0)
-		close(dir_fd);
+	fd_close(fd);
+	fd_close(dir_fd);
 	return !err;
 }
 
@@ -367,9 +357,8 @@ static void remove_files(int dir_fd)
 		close(dir_fd);
 		return;
 	}
-	/* First: what is left of it, if we die here, is no spool and no collector's folder any more,
-	 * and says so. Notes that are gone before would leave one of which nobody knows where its
-	 * events went. */
+	/* First: if we die here, the rest is no spool or collector's folder any more, and says so. Without notes
+	 * nobody would know where its events went. */
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
 		if (renameat(dirfd(dir), marks[i], dirfd(dir), SPOOL_REMOVED))
 			unlinkat(dirfd(dir), marks[i], 0);
@@ -405,8 +394,7 @@ void spool_remove_files(struct spool *spool)
 void spool_remove(struct spool *spool)
 {
 	spool_remove_files(spool);
-	kept_fd_close(&spool->dir);
-	kept_fd_close(&spool->lock);
+	spool_forget(spool);
 }
 
 void spool_forget(struct spool *spool)
@@ -446,8 +434,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	*filled = !err && *filled && !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
 	if (!err && !*filled)
 		err = blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
-	if (fd >= 0)
-		close(fd);
+	fd_close(fd);
 	return !err;
 }
 
@@ -465,8 +452,8 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bo
 		return true;
 	errno = 0;
 	ok = reserve_blocks(place->index, dir_fd, from, to, &alone);
-	/* Pages that are there already are mapped sixteen at a time, by a read, and may be written to. Where
-	 * somebody has removed the file, what is mapped goes on, if it gets its pages. */
+	/* Existing pages are mapped sixteen at a time by a read, and may be written to. If somebody removed the
+	 * file, the mapping goes on. */
 	if (ok || errno == ENOENT)
 		ok |= !madvise(ring_data(ring) + from, to - from,
 			       alone ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The spool of this process: its folder and control page. Format: spool.h, ring.h.
- *
- * Threads: under the bus's lock. The mappings stay until the process ends: publishers hold
- * pointers into them.
- */
+/* The spool of this process: its folder and control page. Format: spool.h, ring.h. Threads: under the bus's lock.
+ * The mappings stay until the process ends: publishers hold pointers into them. */
 #pragma once
 
 #include <limits.h>
@@ -28,17 +24,15 @@ struct spool {
 	size_t dict_bytes; /* of the file, and mapped */
 };
 
-/* A control page in private memory, for a process in which nothing is to be recorded. `fixed`:
- * NULL, or the place of an earlier one that it replaces. */
+/* A control page in private memory, if nothing is to be recorded. `fixed`: an earlier one to replace in place, or
+ * NULL. */
 int spool_open_private(struct spool *spool, struct spool_control *fixed);
 
-/* A folder in `base` (NULL: the best one at hand) with a control page. RTL_EIO, RTL_ENOSPC, and a
- * message that says what failed. */
+/* A folder in `base` (NULL: the best there is) with a control page. RTL_EIO, RTL_ENOSPC, and a message. */
 int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed,
 		      char *message, size_t size);
 
-/* Whether rings may take so many bytes more of the spool's file system, where they have taken
- * `taken`: at most half of what was free, the rest is for others. */
+/* Whether rings, which have `taken` bytes, may take more of the file system: at most half of what was free. */
 bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes);
 
 /* A ring of `capacity` bytes, ready for thread `tid`; NULL with errno. */

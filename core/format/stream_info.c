@@ -50,68 +50,51 @@ static bool kind_fits(uint16_t kind, uint32_t size)
 #define TYPES_MAX  256u
 #define FIELDS_MAX 256u
 
-static bool type_valid(const struct rtl_type_info *type, const char **why)
+/* As stream_info_flaw. */
+static const char *type_flaw(const struct rtl_type_info *type)
 {
-	if (type->type == RTL_TYPE_ANY || !type->type || !name_ok(type->name, false)) {
-		*why = "a type has no number or no name of a-z, 0-9 and _";
-		return false;
-	}
-	if (type->payload_size > RTL_PAYLOAD_MAX || (type->field_count && !type->fields)) {
-		*why = "a type's payload is too large, or its fields are missing";
-		return false;
-	}
-	if (type->field_count > FIELDS_MAX) {
-		*why = "a type has more than 256 fields";
-		return false;
-	}
+	if (type->type == RTL_TYPE_ANY || !type->type || !name_ok(type->name, false))
+		return "a type has no number or no name of a-z, 0-9 and _";
+	if (type->payload_size > RTL_PAYLOAD_MAX || (type->field_count && !type->fields))
+		return "a type's payload is too large, or its fields are missing";
+	if (type->field_count > FIELDS_MAX)
+		return "a type has more than 256 fields";
 	for (uint16_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *f = rtl_type_field(type, i);
 
-		if (f->struct_size < sizeof(*f) || !name_ok(f->name, false)) {
-			*why = "a field has no name of a-z, 0-9 and _";
-			return false;
-		}
+		if (f->struct_size < sizeof(*f) || !name_ok(f->name, false))
+			return "a field has no name of a-z, 0-9 and _";
 		if (!kind_fits(f->kind, f->size) || f->offset > type->payload_size ||
-		    f->size > type->payload_size - f->offset) {
-			*why = "a field is not of its kind's size, or outside of the payload";
-			return false;
-		}
+		    f->size > type->payload_size - f->offset)
+			return "a field is not of its kind's size, or outside of the payload";
 		for (uint16_t k = 0; k < i; k++)
-			if (!strcmp(rtl_type_field(type, k)->name, f->name)) {
-				*why = "two fields have one name";
-				return false;
-			}
+			if (!strcmp(rtl_type_field(type, k)->name, f->name))
+				return "two fields have one name";
 	}
-	return true;
+	return NULL;
 }
 
-bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
+const char *stream_info_flaw(const struct rtl_stream_info *info)
 {
-	if (!info || info->struct_size < sizeof(*info) || !name_ok(info->name, true)) {
-		*why = "no struct_size, or no name of a-z, 0-9, '_', '-' and '.'";
-		return false;
-	}
-	if (info->type_count && (!info->types || info->types->struct_size < sizeof(*info->types))) {
-		*why = "its types are missing";
-		return false;
-	}
-	if (info->type_count > TYPES_MAX) {
-		*why = "it has more than 256 types";
-		return false;
-	}
+	const char *flaw;
+
+	if (!info || info->struct_size < sizeof(*info) || !name_ok(info->name, true))
+		return "no struct_size, or no name of a-z, 0-9, '_', '-' and '.'";
+	if (info->type_count && (!info->types || info->types->struct_size < sizeof(*info->types)))
+		return "its types are missing";
+	if (info->type_count > TYPES_MAX)
+		return "it has more than 256 types";
 	for (uint32_t i = 0; i < info->type_count; i++) {
 		const struct rtl_type_info *type = rtl_stream_type(info, i);
 
-		if (!type_valid(type, why))
-			return false;
+		if ((flaw = type_flaw(type)))
+			return flaw;
 		for (uint32_t k = 0; k < i; k++)
 			if (rtl_stream_type(info, k)->type == type->type ||
-			    !strcmp(rtl_stream_type(info, k)->name, type->name)) {
-				*why = "two types have one number or one name";
-				return false;
-			}
+			    !strcmp(rtl_stream_type(info, k)->name, type->name))
+				return "two types have one number or one name";
 	}
-	return true;
+	return NULL;
 }
 
 static bool same_text(const char *a, const char *b)

@@ -76,9 +76,8 @@ static bool is_over(void)
 /* So many naps until the thread looks whether it is the last one. */
 #define NAPS_BEFORE_LOOK 25u
 
-/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
- * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
- * from the program's: with them it is not seen (docs/subscribers.md). */
+/* Whether only the bus's thread is left, as main's ended by pthread_exit. With threads of a subscriber's own this is
+ * not seen (docs/subscribers.md). */
 static bool is_last_thread(void)
 {
 	char text[512];
@@ -110,8 +109,7 @@ static void last_thread_look(void)
 
 static void make_turn(void)
 {
-	/* one pass delivers all that was published before the request, however much others
-	 * publish on */
+	/* one pass delivers all that was published before the request */
 	bool more, done;
 
 	host_set_paused(bus.host, pause_is_on()); /* what was published before is recorded */

@@ -139,8 +139,7 @@ static void on_signal(int signo)
 	errno = err;
 }
 
-/* Whether the consumer is one of this very process's: a child of vfork shares its parent's memory.
- */
+/* Whether the consumer is this very process's: a child of vfork shares its parent's memory. */
 static bool has_own_consumer(void)
 {
 	return bus_here() && !bus.collected && bus_has_consumer() && !bus_own_thread &&

@@ -14,12 +14,9 @@
 /* Longest time that a fork waits for a subscriber that is at work. */
 #define FORK_WAIT_MS 1000u
 
-/*
- * Two sets of handlers. Those of the constructor are there before anything of rtl's can have begun:
- * a fork may meet the first start. Those of the first start run before those that allocators have
- * registered in between, which take their locks before a fork: a thread that has bus.lock may wait
- * for one. The first to run does all.
- */
+/* Two sets of handlers. The constructor's are there before anything of rtl's has begun: a fork may meet the first
+ * start. The first start's run before those that allocators registered in between, which take their locks: a thread
+ * that has bus.lock may wait for one. The first to run does all. */
 enum handlers { NOBODY, OF_CONSTRUCTOR, OF_START };
 
 /* What prepare has done: for the same thread in the parent, and for the child. */
@@ -33,17 +30,13 @@ static __thread struct {
 	bool bus_held;
 } fork_state __attribute__((tls_model("initial-exec")));
 
-/* The child shares the subscribers' code and its static data: none of them may be at work. But
- * a slow one does not stop the program for longer than that. */
+/* The child shares the subscribers' code and data: none may be at work; a slow one is not waited for longer. */
 static void prepare(void)
 {
 	if (thread_locked++)
-		return; /* a handler that has interrupted rtl, where this thread may hold any of
-			   them */
+		return; /* a handler has interrupted rtl, where this thread may hold any of them */
 	fork_state.loaded_held = loaded_lock();
-	/* the thread that starts the bus may want what this one holds: the host's lock, the
-	 * loader's
-	 */
+	/* the thread that starts the bus may want the loader's lock, or the host's, which this one holds */
 	fork_state.start_held = start_lock(FORK_WAIT_MS);
 	fork_state.host_held = bus.host && host_lock_patiently(bus.host, FORK_WAIT_MS);
 	pthread_mutex_lock(&bus.lock);
@@ -63,8 +56,7 @@ static void finish_in_parent(void)
 	thread_locked--;
 }
 
-/* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
- * what the parent's subscribers own is not touched. */
+/* A child keeps the registries; the rest starts anew with its first event. Subscribers' things are not touched. */
 static void finish_in_child(void)
 {
 	loaded_reopen(fork_state.loaded_held);
@@ -82,8 +74,7 @@ static void finish_in_child(void)
 		host_forget(bus.host);
 	bus.host = NULL;
 	bus.ring_count = 0;
-	spool_forget(
-		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
+	spool_forget(&bus.spool); /* its lock is the parent's */
 	start_forget();
 	guard_forked();
 	thread_no_wait = 0;

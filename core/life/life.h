@@ -8,15 +8,15 @@
 struct bus_settings;
 struct host;
 
-/* ---- start: the start of the bus: on the thread that registers the first stream, or makes the first event in
- * a child made by fork. */
+/* ---- start: the bus starts on the thread that registers the first stream, or makes a forked child's first event. */
 
 /* Starts the bus if it was not yet, or again in a child. Any thread, no lock held. */
 int start_bus(void);
-/* The lock that is held meanwhile; recursive: a subscriber's create may register a stream. False:
- * it was not to be had so fast. */
+/* The lock held meanwhile; recursive, as a subscriber's create may register a stream. False: timeout. */
 bool start_lock(uint32_t timeout_ms);
 void start_unlock(void);
+/* Ends a process that RTL_STRICT does not let start. */
+__attribute__((noreturn)) void start_refuse(void);
 /* In a child: the thread that was starting the bus, and the bus's own, are not here. */
 void start_forget(void);
 
@@ -27,24 +27,22 @@ int own_process_add(struct host *host);
 
 /* ---- settings: the RTL_ variables of the environment that concern the bus. */
 
-/* Reads them; an invalid one is logged, and its default is used, or with
- * RTL_STRICT the process ends. */
+/* Reads them; an invalid one is logged and its default used, or with RTL_STRICT the process ends. */
 void settings_read(struct bus_settings *settings);
 
-/* ---- fork: what becomes of the bus when the process forks: nobody is in the middle of it, and the child
- * takes nothing of its parent's but the registries. A signal handler that has interrupted rtl may
- * fork for a child that ends or execs; it does not wait for what its own thread holds. */
+/* ---- fork: nobody is in the middle of the bus, and the child keeps only its parent's registries. A signal handler
+ * that has interrupted rtl may fork a child that ends or execs, without a wait for what its thread holds. */
 
-/* From now on forks are prepared for before all that was registered for them until now. At the
- * first start; children inherit it. Until then a constructor's handlers do the same. */
+/* Prepares for forks before all handlers registered until now. At the first start; a constructor's handlers serve
+ * until then. */
 void fork_watch(void);
 
 /* ---- consumer: the bus's own thread, `rtl-bus`, which delivers to the subscribers in this process. */
 
 /* Starts it; RTL_ELIMIT, which has been said. While the bus starts. */
 int consumer_start(void);
-/* Has it drain all and finish the subscribers, and waits for it as long as it gets on, and
- * RTL_EXIT_TIMEOUT longer. False: it does not end, and may still use all. */
+/* Drains all and finishes the subscribers; waits as long as it gets on, and RTL_EXIT_TIMEOUT longer. False: it
+ * does not end, and may still use all. */
 bool consumer_end(void);
 /* How far it was, and when. */
 struct patience {
@@ -55,12 +53,11 @@ bool consumer_gets_ahead(struct patience *patience);
 /* In a child: it is not here. */
 void consumer_forget(void);
 
-/* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself: RTL_CONTROL names the
- * folder of a page in which they write whether it records (format/folder.h). Without it, it does.
- *
- * Threads: pause_join and pause_leave under the start lock, pause_is_on the consumer's. */
+/* ---- pausing (consumer.c): `rtl start` and `rtl stop` for a process that drains itself write to the page in the
+ * folder of RTL_CONTROL (format/folder.h). Threads: pause_join, pause_leave under the start lock; pause_is_on the
+ * consumer's. */
 
-/* A page that cannot be had is said: nothing is recorded then, as nobody could start it. */
+/* Says why a page cannot be had: then nothing is recorded, as nobody could start it. */
 void pause_join(void);
 /* In a child after fork: forget it. */
 void pause_leave(void);
@@ -73,11 +70,8 @@ bool pause_is_on(void);
 void finish_call(void);
 
 /* ---- termination: a process that drains itself and is ended by SIGINT, SIGTERM, SIGHUP or SIGQUIT leaves complete
- * outputs. Only where the program has not decided about the signal itself: a handler of ours stands
- * in for the default action, waits until the consumer has finished the subscribers, and then lets
- * the signal do what it does. A second signal, or some seconds without an end, do so at once.
- *
- * Threads: the handler runs on any; the consumer asks termination_signal and says when it is done. */
+ * outputs. If the program has left a signal's default action, our handler waits until the consumer has finished the
+ * subscribers, and then does it. A second signal, or some seconds without an end, do so at once. Threads: any. */
 
 /* Takes the signals whose action is the default one. Once in a process, not after a fork. */
 void termination_init(void);

@@ -80,8 +80,7 @@ static void look_around(void *done)
 	*(bool *)done = host_look_around(bus.host, TELL_WAIT_MS);
 }
 
-/* Where a subscriber is in a call that does not end, and may even wait for this thread, the
- * consumer tells them later. */
+/* If a subscriber is in a call that does not end, and may wait for this thread, the consumer tells them later. */
 static bool tell_stream(uint32_t number)
 {
 	struct signals_of_writes held;

@@ -153,8 +153,7 @@ static uint64_t seconds(const char *name)
 	return 0;
 }
 
-/* A user who starts a program with other rights than his must not choose what it loads and writes:
- * nothing here is read from its environment. Once: in a race twice. */
+/* A set-user-ID program does not let its user choose what it loads and writes. Said once; in a race twice. */
 static void say_if_secured(void)
 {
 	static bool said; /* relaxed: nothing else depends on it */
@@ -183,8 +182,6 @@ void settings_read(struct bus_settings *settings)
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);
 	settings->periods = (struct periods){seconds("RTL_DELAY"), seconds("RTL_DURATION"),
 					     number("RTL_REPEAT", 1, UINT32_MAX, "a number")};
-	if (strict_failed && settings->strict) {
-		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
-		_exit(2);
-	}
+	if (strict_failed && settings->strict)
+		start_refuse();
 }

@@ -21,8 +21,8 @@
 #include "spool_writer.h"
 #include "thread.h"
 
-/* Longest time that a registration waits for another thread to load the subscribers: that one may
- * wait for the loader's lock, which this one may hold. */
+/* Longest time that a registration waits for another thread to load the subscribers: that may want the loader's
+ * lock. */
 #define WAIT_MS 500u
 #define STEP_MS 10u
 
@@ -45,8 +45,7 @@ static void *wiped_page(void)
 	return page;
 }
 
-/* A new spool is to know all that the registries hold: after a fork, or what was registered
- * before the bus started. Under bus.lock. */
+/* Fills a new spool with the registries: after a fork, or what came before the start. Under bus.lock. */
 static void refill(void)
 {
 	dict_add_process(&bus.spool, process_self());
@@ -77,7 +76,7 @@ static void remove_spool(void)
 	bus_unlock();
 }
 
-__attribute__((noreturn)) static void refuse(void)
+void start_refuse(void)
 {
 	log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 	_exit(2);
@@ -86,9 +85,7 @@ __attribute__((noreturn)) static void refuse(void)
 static int host_subscribers(const char *subscribers, uint32_t *failed)
 {
 	bus.host = host_create(NULL, subscribers, "process", failed);
-	if (*failed && bus.settings.strict)
-		return RTL_EPLUGIN;
-	if (!bus.host)
+	if (!bus.host || (*failed && bus.settings.strict))
 		return RTL_EPLUGIN;
 	host_set_paused(bus.host, pause_is_on());
 	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
@@ -110,7 +107,7 @@ static int load_subscribers(const char *subscribers)
 	pthread_sigmask(SIG_SETMASK, &ours, NULL);
 	if (failed && bus.settings.strict) {
 		remove_spool();
-		refuse();
+		start_refuse();
 	}
 	if (err || consumer_start()) {
 		remove_spool();
@@ -121,8 +118,7 @@ static int load_subscribers(const char *subscribers)
 	return 0;
 }
 
-/* The spool, with all that the registries hold. RTL_ENOTSUP: the collector has ended meanwhile, and
- * has taken its folder away. */
+/* The spool, with all registries. RTL_ENOTSUP: the collector has ended and removed its folder. */
 static int open_spool(const char *base, struct spool_control *fixed)
 {
 	char message[PATH_MAX + 128];
@@ -162,8 +158,7 @@ static int start_collected(struct spool_control *fixed)
 	return 0;
 }
 
-/* Starts as the environment says. RTL_ENOENT: it says nothing; RTL_ENOTSUP: its collector has
- * ended. */
+/* Starts as the environment says. RTL_ENOENT: it says nothing; RTL_ENOTSUP: its collector has ended. */
 static int start_as_told(struct spool_control *fixed)
 {
 	const char *subscribers = secure_getenv("RTL_SUBSCRIBERS");
@@ -245,7 +240,7 @@ static int start(void)
 	if (err != RTL_ENOENT && err != RTL_ENOTSUP) {
 		session_count_refused();
 		if (bus.settings.strict)
-			refuse();
+			start_refuse();
 	}
 	if (bus.spool.control && !bus.spool.has_files)
 		fixed = bus.spool.control;
@@ -257,9 +252,7 @@ static void start_on_stack(void *error)
 	*(int *)error = start();
 }
 
-/* False: another thread loads the subscribers and does not get on, or not fast. Then streams can be
- * registered and published to all the same, and what they publish is recorded as far as the rings
- * go. */
+/* False: another thread loads the subscribers, slowly. Streams can be registered and recorded all the same. */
 static bool wait_to_start(void)
 {
 	for (uint32_t waited = 0; !start_lock(STEP_MS); waited += STEP_MS) {

@@ -29,17 +29,16 @@ struct bus_settings {
 struct bus {
 	/* Guards the registries (streams, strings, tracepoints) and the list of rings. */
 	pthread_mutex_t lock;
-	int cancel_state;    /* of the thread that has the lock, before */
-	uint32_t state;      /* enum bus_state; release by life, acquire by all */
-	uint32_t *alive;     /* in a page that is wiped by fork: the pid; 0 = this is a child */
-	const void *starter; /* the thread that starts the bus (bus_thread); relaxed: others only
-			      * see that it is not they */
-	bool begun;          /* a lock is about to be taken, or was; relaxed: a child sees it that
-			      * inherits the lock */
-	bool collected;      /* a collector drains the rings */
-	bool keeps_spool;    /* a subscriber has not stored all: for `rtl recover` */
-	bool consumer_runs;  /* else the thread of the subscribers does; relaxed */
-	struct host *host;   /* life's; NULL: nobody listens in this process */
+	int cancel_state; /* of the thread that has the lock, before */
+	uint32_t state;   /* enum bus_state; release by life, acquire by all */
+	uint32_t *alive;  /* in a page that is wiped by fork: the pid; 0 = this is a child */
+	const void *
+		starter; /* the thread that starts the bus (bus_thread); relaxed: only compared with one's own */
+	bool begun; /* a lock is about to be taken, or was; relaxed: for a child that inherits it */
+	bool collected;     /* a collector drains the rings */
+	bool keeps_spool;   /* a subscriber has not stored all: for `rtl recover` */
+	bool consumer_runs; /* else the thread of the subscribers does; relaxed */
+	struct host *host;  /* life's; NULL: nobody listens in this process */
 	struct bus_settings settings;
 	struct spool spool;
 	size_t ring_bytes_total;
@@ -50,12 +49,11 @@ struct bus {
 	uint32_t *bell; /* the consumer's; see spool_control.asleep */
 };
 
-/* What publishers need of what lies above them. The table is life's; no lock is held around a call. */
+/* What publishers need from above; the table is life's. No lock is held around a call. */
 struct bus_ops {
 	/* Starts the bus if it was not yet, or again in a child. Any thread. */
 	int (*start)(void);
-	/* Tells the subscribers of this process of a stream. False: they hear of it later, and all
-	 * of it is recorded until then. */
+	/* Tells this process's subscribers of a stream. False: they hear later; all of it is recorded until then. */
 	bool (*tell_stream)(uint32_t number);
 	/* Grows as long as this process's subscribers are given events; 0 without any. */
 	uint64_t (*progress)(void);
@@ -86,8 +84,8 @@ bool bus_here(void);
 void bus_stop_publishing(void);
 /* Wakes the consumer if it sleeps. */
 void bus_ring_bell(void);
-/* Whether a consumer is there that will make room. If the collector has ended, this call ends
- * recording. If it died, recording goes on as far as there is room. */
+/* Whether a consumer will make room. Ends recording if the collector has ended; if it died, recording goes on as
+ * far as there is room. */
 bool bus_has_consumer(void);
 /* Whether the consumer is known to be gone; a look at memory. */
 bool bus_has_lost_consumer(void);

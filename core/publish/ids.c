@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Interned strings and tracepoints. Both are maps from a 64-bit hash of the content to an entry
- * that never changes; two contents with one hash are told apart by comparing, and the later one
- * gets the next hash of its chain (next_id), so that ids are unique whatever happens.
- *
- * Threads: looking up takes no lock (table.h); registering takes bus.lock.
- */
+/* Interned strings and tracepoints: maps from a 64-bit hash of the content to an entry that never changes. Two
+ * contents with one hash are compared, and the later one gets the next hash of its chain (hash_finish): ids are
+ * always unique. Threads: looking up takes no lock (table.h); registering takes bus.lock. */
 #include "parts.h"
 
 #include <inttypes.h>
@@ -47,8 +43,7 @@ static struct table strings;    /* by id */
 static struct table uids;       /* tracepoints by uid */
 static struct table by_content; /* tracepoints by the hash of what they were registered with */
 
-/* What was found last for texts at that address: a publisher that asks again mostly has them there.
- * The contents are compared, so these are but hints. Release, acquire. */
+/* Hints: what was found last for texts at that address; contents are compared. Release, acquire. */
 #define RECENT 512u
 static struct string *recent_strings[RECENT];
 static struct tracepoint *recent_tracepoints[RECENT];
@@ -58,11 +53,6 @@ static size_t recent_index(const void *text, const void *code, uint32_t line)
 	uint64_t key = (uintptr_t)text ^ (uintptr_t)code << 7 ^ (uint64_t)line << 32;
 
 	return (size_t)(key * 0x9e3779b97f4a7c15u >> 55);
-}
-
-static uint64_t next_id(uint64_t id)
-{
-	return hash_finish(id);
 }
 
 static uint64_t hash_text(uint64_t state, const char *text)
@@ -81,7 +71,7 @@ static struct string *find_string(const char *text, size_t length, uint64_t *id)
 	while ((s = table_find(&strings, *id))) {
 		if (s->length == length && !memcmp(s->text, text, length))
 			return s;
-		*id = next_id(*id);
+		*id = hash_finish(*id);
 	}
 	return NULL;
 }
@@ -99,8 +89,8 @@ static int add_string(const char *text, size_t length, uint64_t *id)
 			s->id = *id;
 			s->length = (uint32_t)length;
 			memcpy(s->text, text, length + 1);
-			dict_add_string(&bus.spool, *id, text, length); /* before others find it */
-			err = table_insert(&strings, *id, s); /* else it is lost: rarely */
+			dict_add_string(&bus.spool, *id, s->text); /* before others find it */
+			err = table_insert(&strings, *id, s);      /* else it is lost: rarely */
 		}
 	}
 	bus_unlock();
@@ -150,15 +140,15 @@ const char *rtl_string_text(uint64_t id)
 
 /* ---- tracepoints */
 
+static uint64_t hash_place(uint64_t state, const struct rtl_tracepoint_desc *d)
+{
+	state = hash_text(hash_text(hash_text(state, d->name), d->kind), d->source);
+	return hash_u64(state, (uint64_t)d->line << 32 | d->column);
+}
+
 static uint64_t content_hash(const struct rtl_tracepoint_desc *d)
 {
-	uint64_t h = hash_text(1, d->name);
-
-	h = hash_text(h, d->kind);
-	h = hash_text(h, d->source);
-	h = hash_u64(h, (uint64_t)d->line << 32 | d->column);
-	h = hash_u64(h, (uintptr_t)d->code);
-	return hash_finish(hash_u64(h, d->hash));
+	return hash_finish(hash_u64(hash_u64(hash_place(1, d), (uintptr_t)d->code), d->hash));
 }
 
 static bool same_text(const char *a, const char *b)
@@ -192,19 +182,14 @@ static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint
 /* The uid of a description: that of its equal, or the first free one of its chain. */
 static uint64_t choose_uid(const struct rtl_tracepoint_desc *d, const struct module *m)
 {
-	uint64_t uid = hash_text(2, d->name);
+	uint64_t uid = hash_u64(hash_u64(hash_place(2, d), m->build_id), m->offset);
 	struct tracepoint *t;
 
-	uid = hash_text(uid, d->kind);
-	uid = hash_text(uid, d->source);
-	uid = hash_u64(uid, (uint64_t)d->line << 32 | d->column);
-	uid = hash_u64(uid, m->build_id);
-	uid = hash_u64(uid, m->offset);
 	uid = hash_finish(hash_u64(uid, d->hash));
 	while ((t = table_find(&uids, uid))) {
 		if (same_place(t, d) && same_module(t, m))
 			break;
-		uid = next_id(uid);
+		uid = hash_finish(uid);
 	}
 	return uid;
 }
@@ -453,7 +438,7 @@ static void refill_string(void *user, void *entry)
 {
 	const struct string *s = entry;
 
-	dict_add_string(&bus.spool, s->id, s->text, s->length);
+	dict_add_string(&bus.spool, s->id, s->text);
 }
 
 static void refill_tracepoint(void *user, void *entry)

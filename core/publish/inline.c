@@ -49,8 +49,8 @@ static int barrier_ready(void)
 	return state < 0 ? state : 0;
 }
 
-/* Puts another list in the place of a stream's. Publishers may still be in the old one: it is
- * kept until inline_wait has seen all of them leave. Under the host's data lock. */
+/* Replaces a stream's list. The old one is kept until inline_wait has seen all publishers leave it. Under the
+ * host's data lock. */
 static void replace(uint32_t stream, struct inline_list *list)
 {
 	struct inline_list *old = lists[stream];
@@ -265,8 +265,7 @@ static inline void deliver(const struct inline_list *list, const struct rtl_reco
 	}
 }
 
-/* Where it is not the outermost callback that returns. False: nobody is inside any more, as a callback
- * has forked, and this is the child. */
+/* An inner callback returns. False: a callback has forked, and in this child nobody is inside. */
 static __attribute__((noinline, cold)) bool leave_otherwise(struct writer *writer)
 {
 	if (!writer->inline_depth)

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Inline delivery: callbacks on the publishing thread.
+/* Inline delivery: callbacks on the publishing thread.
  *
- * Each stream has a list of callbacks that is replaced as a whole; publishers read it without a
- * lock. A publisher marks in its writer that it is inside (plain store); a thread that has replaced
- * a list runs membarrier(2) on all threads of the process and then waits for the writers that were
- * inside. That asymmetry keeps the publishers' side free of fences.
- */
+ * Each stream has a list of callbacks that is replaced as a whole; publishers read it without a lock. A publisher marks
+ * in its writer that it is inside (plain store); who has replaced a list runs membarrier(2) on all threads and
+ * then waits for the writers that were inside. So publishers need no fences. */
 #pragma once
 
 #include <rtl/publish.h>
@@ -15,14 +12,11 @@
 #include "spool.h"
 #include "writer.h"
 
-/* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: the kernel has no
- * membarrier. */
+/* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: no membarrier in the kernel. */
 int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, const void *owner);
-/* Removes that owner's callback, under the host's data lock. It is not called again, but may still
- * run. */
+/* Removes that owner's callback, under the host's data lock. A call may still be running. */
 void inline_remove(uint32_t stream, const void *owner);
-/* Waits until no callback that was removed before still runs on another thread. Inside an inline
- * callback it does not wait. */
+/* Waits until no removed callback runs on another thread; inside an inline callback it does not wait. */
 void inline_wait(void);
 /* Whether somebody waits for this thread to leave an inline callback: then it must not wait itself. */
 bool inline_awaited(void);
@@ -33,13 +27,13 @@ void inline_forget(void);
 
 struct inline_list;
 
-/* Stands before each record on the scratch. From the reserve on it holds what is the same for all
- * events of the type on this thread, and so does the record behind it: its size, stream and type. */
+/* Before each record on the scratch. From the reserve on, it and the record hold what all events of the type on this
+ * thread share. */
 struct inline_frame {
 	struct rtl_event event;
 	const struct rtl_event *events[1]; /* that one, as callbacks get it */
-	const struct rtl_stream *stream; /* NULL: the next one has to be prepared anew, as the ring
-					    * wants records, too, or a reading of the clock is a call */
+	const struct rtl_stream
+		*stream; /* NULL: prepare the next anew (ring wanted, or clocks are calls) */
 	struct inline_list *const *list; /* the stream's */
 	int *program_errno;
 	int saved_errno;
@@ -68,8 +62,8 @@ static inline bool inline_resize(struct inline_frame *frame, uint32_t payload_si
 	return true;
 }
 
-/* A record on the writer's scratch that needs no preparation: nothing else is there, and the last one
- * was of the same type and for inline callbacks alone. NULL: that is not so. */
+/* A record on the scratch without preparation: it is empty, and the last record was of the same type and for
+ * inline callbacks alone. Else NULL. */
 static inline struct rtl_record *inline_reserve_again(struct writer *writer,
 						      const struct rtl_stream *stream,
 						      uint16_t type, uint32_t payload_size)
@@ -79,8 +73,7 @@ static inline struct rtl_record *inline_reserve_again(struct writer *writer,
 
 	if (__builtin_expect(writer->scratch_top != SCRATCH_FIRST, 0))
 		return NULL;
-	/* Room for the largest: one that is larger is turned away below, and until then a signal handler
-	 * finds the same as with any other. */
+	/* Room for the largest: a larger one is refused below; a signal handler sees no difference. */
 	writer->scratch_top = SCRATCH_FIRST + (uint32_t)sizeof(*frame) +
 			      (uint32_t)sizeof(struct rtl_record) + RTL_PAYLOAD_MAX;
 	/* from here on a signal handler puts its records above; one before may have changed this */

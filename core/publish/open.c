@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "thread.h"
 #include "writer.h"
 
 /* A handle tells the ring, plus 1, and the place in it. 0 is never one. */
@@ -43,32 +40,10 @@ static void forget_unkept(struct rtl_stream *stream)
 		;
 }
 
-/* A ring for a thread that has none; false: it cannot be had, or this is a signal handler that has
- * interrupted rtl. */
+/* A ring for a thread that has none; false: none, or a signal handler has interrupted rtl. */
 static bool take_ring(void)
 {
-	struct writer *writer = writer_self();
-	int err = errno, state; /* the program's */
-	bool taken = false;
-
-	if (thread_locked || (writer->in_use && writer->busy))
-		return false;
-	/* what the program calls is not to become a cancellation point */
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (!writer->in_use && bus_ops.start())
-		goto out;
-	writer = writer_self();
-	if (!writer->in_use && !(writer = writer_attach()))
-		goto out;
-	writer->busy = 1;
-	BARRIER();
-	taken = writer->ring || writer_take_ring(writer);
-	BARRIER();
-	writer->busy = 0;
-out:
-	pthread_setcancelstate(state, NULL);
-	errno = err;
-	return taken;
+	return !publish_interrupts() && !publish_find_room(0) && writer_self()->ring;
 }
 
 static inline bool is_wanted(const struct rtl_stream *stream, uint16_t type)
@@ -83,8 +58,7 @@ static inline struct rtl_record *take_place(struct writer *writer, struct ring_h
 {
 	struct rtl_record *record = &ring->open[place].record;
 
-	/* A signal handler that comes before this has closed what it has opened; one that comes
-	 * later takes another place. */
+	/* An earlier signal handler has closed what it opened; a later one takes another place. */
 	writer->open_next = place + 1;
 	BARRIER();
 	*handle = (ring->index + 1) << 8 | place;
@@ -188,8 +162,8 @@ void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instanc
 
 /* ---- the end of the process */
 
-/* A copy of what is kept there, which becomes ours; false: it has ended. Its thread may be about to
- * close it: then it publishes nothing, as nobody wants it any more. */
+/* A copy of what is kept there, which becomes ours; false: it has ended. Publishing has stopped, so a thread that
+ * closes it now publishes nothing. */
 static bool take_over(struct ring_header *ring, struct ring_open *open, struct ring_open *copy)
 {
 	uint64_t kept = RING_OPEN_KEPT;

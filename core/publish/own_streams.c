@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The streams that librtl itself publishes. The first is "rtl.default", for programs that describe no stream of
- * their own; it is registered by its first use. */
+/* The streams that librtl itself publishes. Its first use registers "rtl.default", for programs without their own. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of this room offer each other and life: each is the file of its name. `bus.h`, `writer.h` and
- * `inline.h` stand for themselves. */
+/* What the files of this room offer each other and life, by file; bus.h, writer.h and inline.h have their own. */
 #pragma once
 
 #include <rtl/rtl.h>
@@ -10,11 +9,10 @@
 #include "ring.h"
 #include "stream_info.h"
 
-/* ---- session: the collector that this process has joined, if any. Threads: session_join and session_leave
- * while the bus starts, the rest from any. */
+/* ---- session: the collector that this process has joined. Threads: session_join and session_leave while the bus
+ * starts. */
 
-/* Joins the collector that RTL_COLLECTOR names. 0; RTL_ENOENT: none is named; RTL_ENOTSUP: it has
- * ended; else it cannot be joined, which has been said. */
+/* Joins the collector of RTL_COLLECTOR. RTL_ENOENT: none is named; RTL_ENOTSUP: it has ended; else it was said. */
 int session_join(void);
 /* In a child after fork: forget it. */
 void session_leave(void);
@@ -35,23 +33,21 @@ bool session_is_outside(void);
 /* Whether it wants that type from the beginning. */
 bool session_wants(const char *stream, uint16_t type);
 
-/* ---- fate: what has become of a collector that is gone. Recording goes on, as far as there is room, if
- * somebody may still read what is written. Threads: any; no lock needed. */
+/* ---- fate: what has become of a collector that is gone. Recording goes on, as far as there is room, if somebody may
+ * still read it. Any thread, no lock. */
 
-/* Finds out why the collector is gone and says so once. Ends recording if nobody will read it.
- * Makes system calls. */
+/* Finds out why the collector is gone, says so once, and ends recording if nobody will read it. System calls. */
 void fate_look(void);
-/* Whether fate_look has found it dead, so that nobody makes room any more. A look at memory, as
- * below. */
+/* Whether fate_look has found it dead, so that nobody makes room. Reads memory only, as below. */
 bool fate_collector_died(void);
 /* Whether it is lost and did not end in order. Then nobody looks for it again. */
 bool fate_is_lost(void);
 /* In a child after fork. */
 void fate_forget(void);
 
-/* ---- stall: a consumer that stands still: the collector is stopped, or a subscriber hangs. Threads wait for
- * it no longer than RTL_STALL_TIMEOUT in all. Then they discard and count, until it moves again. Time counts
- * while some thread waits and no ring's tail moves, and the process is not stopped. Threads: any publisher. */
+/* ---- stall: a consumer that does not move: a stopped collector, a hanging subscriber. Threads wait
+ * RTL_STALL_TIMEOUT in all, then discard and count until it moves. Time counts while a thread waits, no ring's tail
+ * moves and the process is not stopped. Threads: any publisher. */
 
 /* Asked before each sleep of a thread that waits for room. False: it must not wait. */
 bool stall_may_wait(void);
@@ -64,8 +60,8 @@ void stall_say_full(bool waits);
 /* In a child after fork. */
 void stall_forget(void);
 
-/* ---- stream: the registry of streams. Entries are complete before their number is handed out, and never
- * change or go: looking them up by number takes no lock. */
+/* ---- stream: the registry of streams. Complete before their number is handed out, they never change: lock-free
+ * look-up. */
 
 /* Description of a registered stream by number. */
 const struct rtl_stream_info *stream_info(uint32_t number);
@@ -80,19 +76,15 @@ void stream_refill(void);
 
 /* ---- ids: this process's registries of strings and tracepoints, for the host. */
 
-/* Copies what is known of a tracepoint to *out, with its metadata in an array that replaces the
- * one in *metadata (malloc; room for *room). False if there is none, or no memory. */
+/* Copies a tracepoint to *out, with its metadata in *metadata (malloc; room for *room). False: none, or no memory. */
 bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadata **metadata,
 		    uint32_t *room);
-/* Writes all strings, tracepoints and metadata to the dictionary of a new spool. Under the bus's
- * lock. */
+/* Writes all strings, tracepoints and metadata to a new spool's dictionary. Under the bus's lock. */
 void ids_refill(void);
 
-/* ---- loaded: what is loaded into the process: what the address of a call site means outside of it.
- *
- * Threads: any, not under bus.lock: the loader's lock is taken. glibc does not open that lock anew
- * in a child of fork, whose first look would wait for ever; so a fork waits for ours, which is held
- * meanwhile. */
+/* ---- loaded: the modules of the process: what a call site's address means outside of it. Threads: any, not under
+ * bus.lock, as it takes the loader's lock. glibc does not reset that lock in a child of fork, whose first look would
+ * hang: so a fork waits for ours, which is held meanwhile. */
 
 struct module {
 	uint64_t build_id; /* hash of the build id, else of the file's name */
@@ -114,13 +106,11 @@ const struct rtl_process *process_self(void);
 /* In a child after fork: it is another process. */
 void process_forget(void);
 
-/* ---- rings: the rings of this process: first ones of threads, further ones for threads whose ring is full,
- * free ones that were drained, and a spare that is made ready before a thread needs it (rtl_room_prepare).
- *
- * Threads: under the bus's lock, where nothing else is said. Only one thread at a time makes the spare ready;
- * whoever takes it takes `spare.busy` for that. */
+/* ---- rings: first rings of threads, further ones for threads whose ring is full, drained ones, and a spare that is
+ * prepared before a thread needs it (rtl_room_prepare). Threads: under the bus's lock unless said otherwise.
+ * `spare.busy` lets one thread prepare the spare. */
 
-/* A thread's first ring: a free one, or a new one. NULL: there is none, errno says why; 0: the total is used up. */
+/* A thread's first ring; NULL with errno: none; errno 0: the total is used up. */
 struct ring_header *rings_take_first(uint32_t tid);
 /* A further one, for a thread whose ring is full. NULL: there is none within the budget. */
 struct ring_header *rings_take_further(uint32_t tid);
@@ -131,27 +121,30 @@ void rings_tell_budget(void);
 /* In a child after fork: forgets the parent's spare. */
 void rings_forget(void);
 
-/* ---- open: what has begun and not ended: see rtl_open_reserve in rtl/publish.h. It lies in the ring of its
- * thread (struct ring_open) and becomes an event when the process ends. open_hand_in makes it one
- * if the process ends in order, else the consumer of the ring does (deliver/source.c). */
+/* ---- open: what has begun and not ended (rtl_open_reserve), in the ring of its thread (struct ring_open). It
+ * becomes an event when the process ends: by open_hand_in, or else by the ring's consumer (deliver/source.c). */
 
-/* Publishes on the calling thread what all threads of this process have open. After publishing has
- * been stopped. */
+/* Publishes here what all threads have open. After publishing has been stopped. */
 void open_hand_in(void);
-/* Publishes a copy of a record on the calling thread, wanted or not (publish.c). */
+
+/* ---- publish: what rtl_reserve and rtl_commit share with `open`, on the calling thread. */
+
+/* Publishes a copy of a record, wanted or not. */
 void publish_copy(const struct rtl_record *record);
+/* Whether this is a signal handler that has interrupted rtl on this thread. */
+bool publish_interrupts(void);
+/* Room for so many bytes at the cursor, without a wait: 0, also if no ring can be had, so that nobody would make
+ * room; else RTL_EBUSY. */
+int publish_find_room(size_t need);
 
 /* ---- slots: memory of publishers in the spool: see rtl_slots_create in rtl/stream.h. */
 
 /* In a child after fork: it is the child's own from now on. */
 void slots_forget(void);
 
-/* ---- scope: scopes and stash of the calling thread: one page, mapped by its first use, given back when the
- * thread ends. TLS holds the pointer only: a librtl that comes with dlopen has little room there.
- *
- * Signal handlers: the order of the stores in push, pop and set makes each state in between one
- * that a handler on the same thread can work on, if it closes what it opens. Other threads see nothing of
- * this: no atomics are needed but against the compiler. */
+/* ---- scope: scopes and stash of the calling thread: one page, mapped by the first use, freed when the thread ends.
+ * TLS holds only the pointer: a dlopened librtl has little room there. Each store in push, pop and set leaves a
+ * state that a signal handler on the thread can work on, if it closes what it opens. No other thread looks. */
 
 /* Number, parent and correlation of a span, and its scope. */
 void scope_open_span(struct rtl_span *span);

@@ -62,8 +62,7 @@ static int32_t read_rank(void)
 	return !value || *end || rank < 0 || rank >= INT32_MAX ? -1 : (int32_t)rank;
 }
 
-/* A job's id by its launcher, else the session of this process's `rtl trace` or `rtl record`. What
- * does not fit is cut. */
+/* A job's id by its launcher, else the session of its `rtl trace` or `rtl record`; cut to fit. */
 static void read_run(void)
 {
 	static const char *const variables[] = {

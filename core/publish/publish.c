@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl_reserve and rtl_commit. The fast path is a record for the ring alone, with room at the
- * cursor; everything else goes through reserve_slow.
- */
+/* rtl_reserve and rtl_commit. The fast path: a record for the ring alone, with room at the cursor; else
+ * reserve_slow. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -25,9 +23,8 @@ static inline size_t record_room(uint32_t payload_size)
 	return (sizeof(struct rtl_record) + (size_t)payload_size + 7) & ~(size_t)7;
 }
 
-/* The time of a record. Where another thread publishes as well, it is not read before our earlier
- * loads: one of them may be how we know of what that thread has published, whose ticks must be
- * lower. Relaxed: a thread that knows of another one's event sees the count that its ring made. */
+/* The time of a record. With other publishing threads it is not read before our earlier loads, which may tell of their
+ * events: those have lower ticks. Relaxed: who knows of another's event sees the count that its ring made. */
 static inline uint64_t now(void)
 {
 	if (__atomic_load_n(&bus.ring_count, __ATOMIC_RELAXED) > 1)
@@ -126,8 +123,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 	return place ? fill(place, stream, type, payload_size, now()) : NULL;
 }
 
-/* Whether this is a signal handler that has interrupted rtl on this thread. */
-static bool interrupts_rtl(void)
+bool publish_interrupts(void)
 {
 	return thread_locked || (writer_self()->in_use && writer_self()->busy);
 }
@@ -145,7 +141,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 
 	if (!want)
 		return NULL;
-	if (interrupts_rtl()) {
+	if (publish_interrupts()) {
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return NULL;
 	}
@@ -172,8 +168,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	return place;
 }
 
-/* Not for the ring alone. For inline callbacks the time need not be ordered (see now): these events are
- * not merged with others. */
+/* Not for the ring alone. Inline events are not merged with others: their time need not be ordered (see now). */
 static __attribute__((noinline)) struct rtl_record *
 reserve_elsewhere(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t want)
 {
@@ -197,8 +192,8 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool tr
 
 	if (want != SPOOL_WANT_RECORD)
 		return reserve_elsewhere(stream, type, payload_size, want);
-	/* Only from here on in another register, as the counter's reading takes that of an argument:
-	 * otherwise the compiler moves arguments to and fro on the other way as well. */
+	/* Another register only from here on: the counter's reading takes an argument's; else the other way moves
+	 * too. */
 	__asm__("" : "+r"(payload_size), "+r"(type));
 	writer = writer_self();
 	if (UNLIKELY(writer->busy | clock_calls) || UNLIKELY(payload_size > RTL_PAYLOAD_MAX))
@@ -243,7 +238,7 @@ static bool find_room(size_t need)
 	return found;
 }
 
-__attribute__((noinline, cold)) static int room_slow(size_t need)
+__attribute__((noinline, cold)) int publish_find_room(size_t need)
 {
 	int err = errno; /* the program's */
 	int state;
@@ -269,9 +264,9 @@ int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_si
 		return 0;
 	if (want & SPOOL_WANT_INLINE)
 		return RTL_ENOTSUP;
-	if (interrupts_rtl() || payload_size > RTL_PAYLOAD_MAX)
+	if (publish_interrupts() || payload_size > RTL_PAYLOAD_MAX)
 		return RTL_EBUSY;
-	return room_slow(need);
+	return publish_find_room(need);
 }
 
 void publish_copy(const struct rtl_record *record)
@@ -279,7 +274,7 @@ void publish_copy(const struct rtl_record *record)
 	struct rtl_stream *stream = &bus.spool.control->streams[record->stream].pub;
 	struct rtl_record *copy;
 
-	if (interrupts_rtl()) {
+	if (publish_interrupts()) {
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return;
 	}
@@ -375,8 +370,7 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 	writer->open_next = handle & 0xff;
 }
 
-/* Adds 1 and returns what was there: in one instruction, so that a signal handler on this thread
- * gets another number. */
+/* Adds 1 and returns what was there, in one instruction: a signal handler on this thread gets another number. */
 static inline uint64_t take_number(uint64_t *next)
 {
 #ifdef __x86_64__
@@ -397,9 +391,8 @@ uint64_t rtl_unique_id(void)
 	static __thread uint64_t next __attribute__((tls_model("initial-exec")));
 	uint64_t number = take_number(&next);
 
-	/* A thread has blocks of 2^24 numbers that have bit 24 set. Where a block ends, and where
-	 * none was taken yet, the bit is not set: a signal handler that comes in between sees it
-	 * as well, and takes a block of its own. */
+	/* Threads have blocks of 2^24 numbers with bit 24 set. Without the bit a new block is needed; a signal
+	 * handler that comes in between sees that, too, and takes its own. */
 	if (LIKELY(number & NUMBER_VALID))
 		return number;
 	number = __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED) * (2 * NUMBER_VALID) |

@@ -9,8 +9,7 @@
 #include "thread.h"
 
 #define SMALL_RING (64u << 10)
-/* Of RTL_BUFFER_TOTAL, kept for the first rings of threads: what lies beyond is for those whose ring
- * is full, and for more threads. */
+/* Of RTL_BUFFER_TOTAL, kept for threads' first rings; the rest is for full rings and more threads. */
 #define FIRST_RINGS ((size_t)128 << 20)
 /* Of a spare, what is made ready in one call: some 0.1 ms. */
 #define SPARE_STEP (256u << 10)
@@ -18,14 +17,13 @@
 /* A further ring that is made ready before a thread needs it. */
 static struct {
 	uint32_t
-		wanted; /* since the last one a thread has gone on in a further ring; relaxed: a hint */
+		wanted; /* a thread has gone on in a further ring since the last one; relaxed: a hint */
 	uint32_t busy; /* acquire by who takes it, release by who gives it back */
 	/* Of whoever is busy: one that is not ready yet (RING_TAKEN). */
 	struct ring_header *ring;
 } spare;
 
-/* Whether a ring is drained, and its memory was given back: see reader_give_back. Acquire: with the release
- * of the consumer, which has done with it. */
+/* Whether a ring is drained, and its memory given back (reader_give_back). Acquire: with the consumer's release. */
 static bool is_free(const struct ring_header *ring, bool *is_empty)
 {
 	const bool is = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE;
@@ -49,8 +47,7 @@ static bool take_free(struct ring_header *ring, uint32_t tid, enum ring_state as
 	return true;
 }
 
-/* A ring that an ended thread left, drained; `empty`: one whose memory was given back, or one that has
- * it still, as a spare has that is ready. */
+/* A drained ring of an ended thread; `empty`: its memory was given back; else it has it still, as a ready spare. */
 static struct ring_header *reuse_ring(uint32_t tid, bool empty, enum ring_state as)
 {
 	bool is_empty;
@@ -62,14 +59,7 @@ static struct ring_header *reuse_ring(uint32_t tid, bool empty, enum ring_state 
 	return NULL;
 }
 
-/* Of the total, what is for the first rings of threads. */
-static size_t first_rings_total(void)
-{
-	return bus.settings.total_bytes < FIRST_RINGS ? bus.settings.total_bytes : FIRST_RINGS;
-}
-
-/* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
- * 128M some 680 threads find room. */
+/* The first threads get full rings, later ones a quarter, a sixteenth, or small ones: 128M serve some 680 threads. */
 static size_t next_capacity(void)
 {
 	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;
@@ -92,7 +82,7 @@ static size_t next_capacity(void)
 /* Of the total, what is for further rings. */
 size_t rings_growth_most(void)
 {
-	return bus.settings.total_bytes - first_rings_total();
+	return bus.settings.total_bytes > FIRST_RINGS ? bus.settings.total_bytes - FIRST_RINGS : 0;
 }
 
 void rings_tell_budget(void)
@@ -109,8 +99,8 @@ static size_t further_bytes(void)
 	return bus.settings.ring_bytes & ~(size_t)4095;
 }
 
-/* Whether there may be memory in one further ring more: all processes of a session share what each may
- * have. Nobody shares with a collector that died. */
+/* Whether one further ring may have memory. A session's processes share what each may have, unless the collector
+ * died. */
 static bool may_hold_more(void)
 {
 	size_t empty = 0, held;
@@ -126,8 +116,7 @@ static bool may_hold_more(void)
 	       __atomic_load_n(&bus.spool.control->growth_allowed, __ATOMIC_RELAXED);
 }
 
-/* A further ring for a thread whose own is full: as large as first ones are; 0: the total, or half
- * of what was free of the spool's file system, is used up. */
+/* Capacity of a further ring; 0: the total, or half of what was free of the file system, is used up. */
 static size_t grown_capacity(void)
 {
 	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;

@@ -72,8 +72,7 @@ __attribute__((noinline, cold)) static struct thread *attach(void)
 
 /* ---- scopes */
 
-/* The depth of the innermost entry that is complete; a handler may have interrupted push or pop above
- * it. 0: none. */
+/* The depth of the innermost complete entry, as a handler may have interrupted push or pop; 0: none. */
 static inline uint32_t innermost(const struct thread *thread)
 {
 	uint32_t depth = thread ? thread->depth : 0;
@@ -194,8 +193,8 @@ static struct stashed *find(struct thread *thread, uint64_t key)
 	return NULL;
 }
 
-/* The key goes into a free slot in one step, so that a handler takes another one. Until the value
- * is there too, a handler reads the last one that the slot had: so remove clears it. */
+/* The key takes a free slot in one step, so that a handler takes another. Until the value is there, a handler reads
+ * the slot's last one: so remove clears it. */
 static int add(struct thread *thread, uint64_t key, uint64_t value)
 {
 	for (uint32_t i = 0; i < RTL_STASH_MAX; i++) {

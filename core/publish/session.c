@@ -18,8 +18,8 @@
 static char folder[PATH_MAX];
 /* NULL: not joined. Others may cut the file off: what is behind is looked at through the kernel. */
 static struct session_page *page;
-static char wants[sizeof(page->wants)]; /* what stood there when it was joined */
-static int32_t collector_pid;           /* likewise */
+static char wants[sizeof(page->wants) + 1]; /* what stood there when it was joined, terminated */
+static int32_t collector_pid;               /* likewise */
 
 int session_join(void)
 {
@@ -32,8 +32,8 @@ int session_join(void)
 	err = session_join_page("RTL_COLLECTOR", name, &page, &fd);
 	if (err)
 		return err == RTL_ENOENT ? RTL_ENOTSUP : err;
-	if (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
-		    sizeof(wants) ||
+	if (pread(fd, wants, sizeof(page->wants), offsetof(struct session_page, wants)) !=
+		    sizeof(page->wants) ||
 	    pread(fd, &collector_pid, sizeof(collector_pid), offsetof(struct session_page, pid)) !=
 		    sizeof(collector_pid)) {
 		log_line(RTL_LEVEL_ERROR, "bus",
@@ -88,45 +88,31 @@ bool session_is_outside(void)
 	return page && futex_is(&page->outside, 1);
 }
 
-/* Whether `type` stands in a line's rest: numbers, each behind a blank. */
-static bool names_type(const char *at, const char *end, uint16_t type)
-{
-	while (at < end && *at == ' ') {
-		uint32_t n = 0;
-
-		for (at++; at < end && *at >= '0' && *at <= '9'; at++)
-			n = n > UINT16_MAX ? n : n * 10 + (uint32_t)(*at - '0');
-		if (n == type)
-			return true;
-	}
-	return false;
-}
-
-/* The page may have been damaged: nothing behind `wants` is looked at. */
+/* The page may have been damaged: a type that is not found where it should be is not wanted. */
 bool session_wants(const char *stream, uint16_t type)
 {
-	const char *line = wants, *last = line + sizeof(wants), *end;
-	size_t length = strlen(stream);
+	const size_t length = strlen(stream);
+	const char *at = wants;
+	char *end;
 
 	/* the collector sees the same word, and tells us when it changes */
 	if (futex_is(&page->paused, 1))
 		return false;
-	for (; line < last && *line; line = end + 1) {
-		for (end = line; end < last && *end && *end != '\n'; end++)
-			;
-		if ((size_t)(end - line) >= length && !memcmp(line, stream, length) &&
-		    (line + length == end || line[length] == ' '))
-			return names_type(line + length, end, type);
-		if (end == last || !*end)
-			break;
+	while (*at && (strncmp(at, stream, length) != 0 || !strchr(" \n", at[length]))) {
+		at += strcspn(at, "\n");
+		at += *at == '\n';
 	}
-	return true;
+	if (!*at)
+		return true;
+	for (at += length; *at == ' '; at = end) /* numbers, each behind a blank */
+		if (strtoul(at + 1, &end, 10) == type)
+			return true;
+	return false;
 }
 
 /* ---- its fate */
 
-/* Whether the collector's folder is there, and the program cannot see it any more: it has another
- * root. */
+/* Whether the collector's folder exists where the program, with another root, cannot see it. */
 static bool is_out_of_sight(void)
 {
 	int fd = kept_fd_get(&bus.spool.dir);

@@ -12,8 +12,7 @@
 
 /* After that time a line says which thread waits, and for what. */
 #define SAY_NS 2000000000u
-/* Waiting threads look every 100 ms. What lies between two looks beyond that is not the consumer's:
- * nobody waited, or the process was stopped. */
+/* Waiting threads look every 100 ms. A longer gap is not the consumer's: nobody waited, or the process was stopped. */
 #define STEP_NS 200000000u
 /* So often at most threads that do not wait look whether the consumer moves again. */
 #define LOOK_NS 20000000u

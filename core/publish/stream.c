@@ -96,21 +96,20 @@ static int find(const char *name)
 /* Subscribers hear of the stream before its first event, if they can. */
 static void tell(uint32_t number)
 {
-	/* acquire: with the release below; a thread that registers a stream after another one finds
-	 * that the subscribers have been told of it */
+	/* acquire: with the release below: subscribers know earlier streams, by whatever thread, before later ones */
 	if (!__atomic_load_n(&told[number], __ATOMIC_ACQUIRE) && bus_ops.tell_stream(number))
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
 }
 
 int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out)
 {
-	const char *why = NULL;
+	const char *flaw = out ? stream_info_flaw(info) : "no out";
 	uint32_t number = 0;
 	int known, err;
 
-	if (!out || !stream_info_valid(info, &why)) {
+	if (flaw) {
 		log_line(RTL_LEVEL_INFO, "stream", "%s is not well-formed: %s",
-			 info && info->name ? info->name : "a stream", why ? why : "no out");
+			 info && info->name ? info->name : "a stream", flaw);
 		return RTL_EINVAL;
 	}
 	err = bus_ops.start();

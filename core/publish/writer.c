@@ -172,8 +172,7 @@ bool writer_take_ring(struct writer *writer)
 	errno = 0;
 	ring = rings_take_first(tid);
 	err = errno;
-	/* No word at the end: neither where a collector has said so and then removes the folder, nor where this
-	 * process has removed it. */
+	/* Silent at the end: a collector that has ended, or this process, removes the folder. */
 	if (!ring && !said && !session_has_ended() && bus.spool.has_files) {
 		said = true;
 		log_line(RTL_LEVEL_WARNING, "bus",
@@ -243,9 +242,8 @@ static void fill_end(struct writer *writer, size_t bytes)
 	__atomic_store_n(&writer->ring->head, position, __ATOMIC_RELEASE);
 }
 
-/* How many bytes from the cursor on may be written to, at most `most`. The consumer is usually
- * ahead of us with making them ready. Where the disk is full they end early, but with room for a
- * filler. */
+/* How many bytes from the cursor on may be written, at most `most`. The consumer usually prepares them ahead. On a full
+ * disk they end early, with room for a filler. */
 static size_t usable(const struct writer *writer, size_t need, size_t most)
 {
 	struct ring_header *ring = writer->ring;
@@ -260,9 +258,8 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	return ready - at < most ? (size_t)(ready - at) : most;
 }
 
-/* A thread whose ring is full goes on in one that is free, or in a new one within the budget: the
- * program runs at the speed of recording. The consumer drains both in the order of their ticks, and
- * then the full one is free. */
+/* A thread whose ring is full goes on in a free or new one within the budget, at the speed of recording. The consumer
+ * drains both in the order of their ticks. */
 static bool grow(struct writer *writer, struct ring_header *full)
 {
 	struct ring_header *ring;
@@ -285,8 +282,7 @@ static bool grow(struct writer *writer, struct ring_header *full)
 	return true;
 }
 
-/* Where nobody makes room any more, the thread goes on in a ring that is free, or in a new one
- * within the budget. */
+/* Once nobody makes room, the thread goes on in a free or new ring within the budget. */
 static bool change_ring(struct writer *writer, struct ring_header *full)
 {
 	if (!fate_collector_died() || !writer_take_ring(writer))

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a publishing thread has: its place in a ring, and its scratch for inline delivery.
+/* What a publishing thread has: its place in a ring, and its scratch for inline delivery.
  *
- * Threads: a writer is used by its own thread only, except `inline_depth` and `inline_exits`,
- * which inline.c reads from others. Writers live in pages that the kernel wipes in a child made
- * by fork: there all of them are zero, so that the next event takes the slow path, which sees it.
+ * Threads: a writer's own, but inline.c reads `inline_depth` and `inline_exits` from others. The kernel wipes writers'
+ * pages in a child made by fork: all are zero there, so the next event takes the slow path, which sees it.
  *
- * `busy` and thread_locked tell a signal handler that it has interrupted rtl on this thread.
- */
+ * `busy` and thread_locked tell a signal handler that it has interrupted rtl on this thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,8 +52,8 @@ static inline uint64_t writer_position(const struct writer *writer)
 
 /* The writer of threads that have none: never written to, and always busy, so that nobody does. */
 extern struct writer writer_none HIDDEN;
-/* How far the calling thread's lies from writer_none. 0 is what glibc leaves in a thread that begins
- * while another loads this library: its variables are not always initialised then. */
+/* How far the calling thread's lies from writer_none. glibc may leave 0 in a thread that begins while librtl is
+ * loaded. */
 extern __thread uintptr_t writer_from_none __attribute__((tls_model("initial-exec"))) HIDDEN;
 
 /* The calling thread's; never NULL. */

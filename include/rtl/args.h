@@ -90,8 +90,7 @@ static inline void rtl_args_describe(struct rtl_args *args)
 	args->count = args->info->count;
 }
 
-/** Begins a walk over them; there are none in a field of another kind, or one that lies outside of
- *  the payload. */
+/** Begins a walk over them; a field of another kind, or outside of the payload, has none. */
 static inline struct rtl_args rtl_args_begin(const struct rtl_host *host,
 					     const struct rtl_event *event,
 					     const struct rtl_field *field)
@@ -251,42 +250,23 @@ static inline void rtl_args_put(struct rtl_args_line *line, const char *text, si
 	line->length += length;
 }
 
-static inline void rtl_args_put_unsigned(struct rtl_args_line *line, uint64_t value)
+static inline __attribute__((always_inline)) void rtl_args_put_number(struct rtl_args_line *line,
+								      uint64_t value, unsigned base)
 {
 	char digits[20];
 	size_t at = sizeof(digits);
 
 	do
-		digits[--at] = (char)('0' + value % 10);
-	while (value /= 10);
+		digits[--at] = "0123456789abcdef"[value % base];
+	while (value /= base);
 	rtl_args_put(line, digits + at, sizeof(digits) - at);
-}
-
-static inline void rtl_args_put_hex(struct rtl_args_line *line, uint64_t value)
-{
-	char digits[18];
-	size_t at = sizeof(digits);
-
-	do
-		digits[--at] = "0123456789abcdef"[value & 15];
-	while (value >>= 4);
-	digits[--at] = 'x';
-	digits[--at] = '0';
-	rtl_args_put(line, digits + at, sizeof(digits) - at);
-}
-
-static inline void rtl_args_put_real(struct rtl_args_line *line, double value)
-{
-	char digits[32];
-	const int length = snprintf(digits, sizeof(digits), "%.17g", value);
-
-	rtl_args_put(line, digits, length > 0 ? (size_t)length : 0);
 }
 
 static inline void rtl_args_put_value(struct rtl_args_line *line, const struct rtl_host *host,
 				      const struct rtl_event *event, const struct rtl_value *value)
 {
 	const char *string = value->enumerator;
+	char real[32];
 
 	if (string) {
 		rtl_args_put(line, string, strlen(string));
@@ -296,15 +276,18 @@ static inline void rtl_args_put_value(struct rtl_args_line *line, const struct r
 	case RTL_KIND_INT:
 		if (value->integer < 0)
 			rtl_args_put(line, "-", 1);
-		rtl_args_put_unsigned(line, value->integer < 0 ? 0 - (uint64_t)value->integer
-							       : (uint64_t)value->integer);
+		rtl_args_put_number(line,
+				    value->integer < 0 ? 0 - (uint64_t)value->integer
+						       : (uint64_t)value->integer,
+				    10);
 		break;
 	case RTL_KIND_UINT:
 	case RTL_KIND_TIME:
-		rtl_args_put_unsigned(line, value->number);
+		rtl_args_put_number(line, value->number, 10);
 		break;
 	case RTL_KIND_FLOAT:
-		rtl_args_put_real(line, value->real);
+		rtl_args_put(line, real,
+			     (size_t)snprintf(real, sizeof(real), "%.17g", value->real));
 		break;
 	case RTL_KIND_BOOL:
 		string = value->number ? "true" : "false";
@@ -312,7 +295,8 @@ static inline void rtl_args_put_value(struct rtl_args_line *line, const struct r
 		break;
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_UID:
-		rtl_args_put_hex(line, value->number);
+		rtl_args_put(line, "0x", 2);
+		rtl_args_put_number(line, value->number, 16);
 		break;
 	case RTL_KIND_STRING:
 		string = host->string(host, event->process, value->number);
@@ -337,8 +321,7 @@ static inline size_t rtl_args_end(const struct rtl_args_line *line)
 }
 
 /**
- * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" with "..." behind
- * it if it was longer.
+ * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" ("..." follows a cut one).
  * @param[out] out  always terminated, unless size is 0
  * @return the length that it would have with room enough, as snprintf
  */

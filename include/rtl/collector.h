@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file collector.h
- * For commands: hosting subscribers outside of the traced program. What `rtl trace`, `rtl replay`
- * and `rtl recover` use.
+ * For commands: hosting subscribers outside of the traced program, as `rtl trace`, `rtl replay` and `rtl recover` do.
  *
- * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the
- * collector drains them while they run, whatever happens to them. Not thread-safe: one thread at a
- * time calls functions of a collector.
+ * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the collector drains
+ * them while they run, whatever happens to them. One thread at a time calls functions of a collector.
  */
 #ifndef RTL_COLLECTOR_H
 #define RTL_COLLECTOR_H
@@ -25,15 +23,14 @@ enum rtl_collector_kind {
 	RTL_COLLECT = 0,
 	/** Reads the spools in a folder and changes nothing there. */
 	RTL_REPLAY = 1,
-	/** Delivers what a dead collector, or a process that drained itself, had not delivered,
-	 *  and removes it there. */
+	/** Delivers and removes what a dead collector, or a process that drained itself, had not delivered. */
 	RTL_RECOVER = 2,
 	/** As RTL_COLLECT, but writes what it drains to a recording, without subscribers. */
 	RTL_RECORD = 3,
 	/** Completes the recording of a dead recorder from its folder. */
 	RTL_RECORD_RECOVER = 4,
-	/** Meets the processes and delivers nothing: for their ledgers, in which what is still
-	 *  undelivered ends as abandoned. Changes nothing; the processes may run. */
+	/** Only for ledgers: meets the processes, which may run, and delivers and changes nothing. What is still
+	 *  undelivered counts as abandoned. */
 	RTL_INSPECT = 5,
 };
 
@@ -51,43 +48,37 @@ struct rtl_collector_options {
 	uint32_t struct_size;
 	uint32_t kind;           /**< enum rtl_collector_kind */
 	const char *subscribers; /**< colon-separated, as RTL_SUBSCRIBERS; RTL_RECORD*: NULL */
-	/**
-	 * RTL_COLLECT and RTL_RECORD: where to make it; NULL = where there is room, memory
-	 * first. Others: the folder of a collector, or one spool.
-	 */
+	/** RTL_COLLECT and RTL_RECORD: where to make it; NULL: where there is room, memory first. Others: a
+	 *  collector's folder, or one spool. */
 	const char *folder;
-	/** Streams that processes are expected to register: what nobody subscribes to is not
-	 *  recorded from their first event on. */
+	/** Streams that processes will register: what nobody subscribes to is not recorded from the first event on. */
 	const struct rtl_stream_info *const *streams;
 	size_t stream_count;
 	uint32_t paused; /**< 1: begins paused, see rtl_collector_set_paused */
 	/** RTL_RECORD: 1: also what other events repeat (rtl_type_info.repeated_by). */
 	uint32_t keep_repeated;
-	/** A subscriber of the command's own, besides those of the list, which may be empty then;
-	 *  it gets no settings. NULL: none. */
+	/** The command's own subscriber, without settings, besides the list, which may be empty then. NULL: none. */
 	const struct rtl_subscriber *own;
 	/** RTL_RECORD*: folder of the recording, made if it is not there. NULL, with last_ns: one beside the
 	 *  collector's folder, which is the caller's to remove (rtl_collector_snapshot_remove). */
 	const char *output;
 	uint64_t limit_bytes; /**< RTL_RECORD: the oldest events go when it gets larger; 0: none */
-	/** Called again and again while rtl_collector_finish delivers what is left, with the bytes that
-	 *  still wait, and at last with 0 when only the outputs are to be completed. NULL: nobody asks. */
+	/** Called while rtl_collector_finish delivers what is left, with the bytes that still wait, and at last with 0
+	 *  when only the outputs are to be completed. May be NULL. */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
-	/** RTL_COLLECT, RTL_RECORD: the periods in which things are recorded. What happens outside of
-	 *  them is counted as left out. Each begins with `delay_ns` outside; after `duration_ns`
-	 *  inside the next one begins. duration_ns 0: there is one, without end. */
+	/** RTL_COLLECT, RTL_RECORD: the periods that are recorded; the rest counts as left out. Each begins with
+	 *  `delay_ns` outside; after `duration_ns` inside the next one begins. duration_ns 0: one, without end. */
 	uint64_t delay_ns, duration_ns;
 	uint32_t repeat; /**< how many periods; 0: without end */
 	uint32_t reserved;
-	/** RTL_RECORD with a limit: a flight recorder. What is older may go and counts as left out; of
-	 *  it stays what describes other events. 0: none. */
+	/** RTL_RECORD with a limit: a flight recorder. Older events may go, as left out, but not what describes
+	 *  others. 0: none. */
 	uint64_t last_ns;
-	/** RTL_REPLAY: the source plugin that reads `folder`, which may be a file then. NULL: a folder is
-	 *  a recording, and a file is for the first source that reads it. */
+	/** RTL_REPLAY: the source plugin that reads `folder`, which may be a file then. NULL: a folder is a recording,
+	 *  a file is for the first source that reads it. */
 	const char *input;
-	/** RTL_REPLAY: further files that sources read, besides `folder`: their processes are those of one
-	 *  run. */
+	/** RTL_REPLAY: further files of the same run that sources read. */
 	const char *const *more;
 	size_t more_count;
 };
@@ -108,16 +99,11 @@ RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
 /** RTL_RECORD*: the folder of the recording; else NULL. Valid until destroy. */
 RTL_API const char *rtl_collector_recording(const struct rtl_collector *collector);
 
-/**
- * Looks for new processes and delivers what there is. If there is nothing, sleeps until something
- * comes or the time is over.
- * @return how many processes have been met so far
- */
+/** Looks for new processes and delivers what there is; else sleeps until something comes or the time is over.
+ * @return how many processes have been met so far */
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
 
-/**
- * Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers.
- */
+/** Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers. */
 RTL_API void rtl_collector_wake(struct rtl_collector *collector);
 
 /**
@@ -165,12 +151,10 @@ RTL_API int rtl_collector_snapshot(const char *folder, char *path, size_t path_s
 				   uint32_t *kept_ms, char *message, size_t size);
 RTL_API void rtl_collector_snapshot_remove(const char *path);
 
-/** Of a flight recorder: how far back it can reach now, in ms, where its bound is less than what was
- *  asked for; 0: as far as asked for. */
+/** Of a flight recorder: how far back it can reach now, in ms, if less than was asked for; else 0. */
 RTL_API uint32_t rtl_collector_kept_ms(const struct rtl_collector *collector);
 
-/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`, and subscribers
- * are destroyed without their `finish`. */
+/** Frees it; NULL is fine. Without finish, the folder stays for `rtl recover`, and subscribers do not `finish`. */
 RTL_API void rtl_collector_destroy(struct rtl_collector *collector);
 
 /** What a folder is. */
@@ -178,8 +162,7 @@ enum rtl_folder_kind {
 	RTL_FOLDER_OTHER = 0,     /**< none of rtl's */
 	RTL_FOLDER_COLLECTOR = 1, /**< a collector's: spools are in it */
 	RTL_FOLDER_SPOOL = 2,     /**< a process's */
-	/** What is left of either where who made it was killed before there was an event in it, or
-	    while it was removed: nothing is to be had from it. */
+	/** What is left of either if its maker was killed before the first event, or while removing it. */
 	RTL_FOLDER_DEBRIS = 3,
 };
 
@@ -188,11 +171,9 @@ struct rtl_folder {
 	uint32_t kind;   /**< enum rtl_folder_kind */
 	uint32_t in_use; /**< 1: the collector, or the process, lives */
 	int32_t pid;     /**< of the collector, or the process */
-	/** Of a process: the name of its program without folders, cut to fit; "": not known. Filled
-	    where struct_size has room for it. */
+	/** Of a process, if struct_size has room: its program's name without folders, cut to fit; "": not known. */
 	char program[64];
-	/** Of a collector, where struct_size has room for them: 1: it records nothing for now; how many
-	    processes could make no spool in it. */
+	/** Of a collector, if struct_size has room: 1: it is paused; how many processes could make no spool. */
 	uint32_t paused, refused;
 };
 

@@ -39,11 +39,7 @@
  * field_array: an array of struct rtl_field; text: one line.
  */
 #define RTL_TYPE_INFO(number, name, payload, field_array, text)                                    \
-	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_type_info), (number),                                  \
-			(uint16_t)(sizeof(field_array) / sizeof((field_array)[0])),                \
-			(uint32_t)sizeof(payload), 0, (name), (text), (field_array)                \
-	}
+	RTL_TYPE_INFO_REPEATED(number, 0, name, payload, field_array, text)
 
 /** The same of a type that another one repeats; by: as rtl_type_info.repeated_by. */
 #define RTL_TYPE_INFO_REPEATED(number, by, name, payload, field_array, text)                       \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file plugin.h
- * For hosts and commands: find, load and check plugins. What `rtl list-subscribers` uses, and
- * the bus itself.
+ * For hosts and commands: finds, loads and checks plugins, for `rtl list-subscribers` and the bus.
  */
 #ifndef RTL_PLUGIN_H
 #define RTL_PLUGIN_H
@@ -34,20 +33,15 @@ RTL_API int rtl_plugin_open(const char *spec, struct rtl_plugin **out, char *mes
 RTL_API const struct rtl_subscriber *rtl_plugin_subscriber(const struct rtl_plugin *plugin);
 /** The file that was loaded; valid until it is closed. */
 RTL_API const char *rtl_plugin_path(const struct rtl_plugin *plugin);
-/** All that the descriptor lists, in its order, with the values that came with the name or else
- *  the fallbacks: what `create` gets. rtl_setting_at walks them. */
+/** What `create` gets: all that the descriptor lists, with given values or fallbacks. rtl_setting_at walks them. */
 RTL_API const struct rtl_setting *rtl_plugin_settings(const struct rtl_plugin *plugin,
 						      size_t *count);
-/** What values a setting takes, as snprintf writes it: "a number from 1 to 64", "text or json". Any
- *  thread. */
+/** The values that a setting takes, as snprintf: "a number from 1 to 64", "text or json". Any thread. */
 RTL_API int rtl_setting_values(const struct rtl_setting_info *info, char *text, size_t size);
 /** Unloads; NULL is fine. */
 RTL_API void rtl_plugin_close(struct rtl_plugin *plugin);
 
-/**
- * Calls fn with the path of each file that could be a subscriber (lib*_sub.so), in the order in
- * which names are looked up; shadowed ones included.
- */
+/** Calls fn with each file that could be a subscriber (lib*_sub.so), in look-up order; shadowed ones included. */
 RTL_API void rtl_plugin_list(void (*fn)(void *user, const char *path), void *user);
 
 /**

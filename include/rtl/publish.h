@@ -13,11 +13,9 @@
  *             }
  *     }
  *
- * You fill the record in the place where it stays. Between reserve and commit do nothing else: no
- * other rtl call, nothing that can block, no longjmp.
- *
- * A signal handler may publish wherever it has interrupted rtl. There it may fork only for a child
- * that does not return from the handler: one that ends, or executes a program.
+ * You fill the record in its place. Between reserve and commit do nothing else: no other rtl call, nothing that can
+ * block, no longjmp. Signal handlers may publish anywhere. If one has interrupted rtl, it may fork only a child that
+ * does not return from the handler: one that ends, or executes a program.
  */
 #ifndef RTL_PUBLISH_H
 #define RTL_PUBLISH_H
@@ -73,21 +71,17 @@ RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t t
 					   uint32_t payload_size);
 
 /**
- * Whether an event could be recorded at once: rtl_reserve or rtl_try_reserve, called next on this
- * thread, would neither wait nor discard. For publishers that can leave the event to another thread.
- * Any thread.
+ * Whether an event could be recorded at once: the next rtl_reserve or rtl_try_reserve on this thread would neither
+ * wait nor discard. For publishers that can leave the event to another thread. Any thread.
  *
- * @return 0: there is room, or nobody wants it, or this thread can have no buffer, so that it is discarded
- * at once; RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline
- * callback would be called here, which may do anything
+ * @return 0: there is room, or nobody wants it, or this thread can have no buffer, so that it is discarded at once;
+ *         RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline callback would be called, which may do anything
  */
 RTL_API int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size);
 
 /**
- * Makes memory ready for events to come, of whatever thread, if threads have lately filled theirs. For a
- * thread of a library's own that has time, such as one that polls: it spares the program's threads what
- * fresh pages cost. Does 0.1 to 0.2 ms of work, or none. Any thread.
- *
+ * Prepares memory for events of any thread, if threads have lately filled theirs: 0.1 to 0.2 ms of work, or none. For
+ * a library's thread that has time, such as one that polls: it spares the program's threads page faults. Any thread.
  * @return 1: there is more to do, so call again soon; 0: no
  */
 RTL_API int rtl_room_prepare(void);
@@ -144,38 +138,22 @@ static inline void rtl_open_commit(struct rtl_record *record)
 	__atomic_store_n((uint64_t *)(void *)record - 2, ~(uint64_t)0, __ATOMIC_RELEASE);
 }
 
-/**
- * It has ended. Any thread of the process; in a child made by fork it does nothing.
- * @param open      of rtl_open_reserve for that stream; 0 does nothing
- * @param instance  as in the record
- */
+/** It has ended. Any thread of the process; does nothing in a child made by fork, or if open is 0.
+ *  open: of rtl_open_reserve for that stream; instance: as in the record. */
 RTL_API void rtl_open_close(struct rtl_stream *stream, uint32_t open, uint64_t instance);
 
-/**
- * As rtl_commit, of the event that ends it: whatever the process dies of, one of the two is
- * published, and never both.
- */
+/** As rtl_commit, of the event that ends it: whatever the process dies of, exactly one of the two is published. */
 RTL_API void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32_t open,
 			    uint64_t instance);
 
-/**
- * A number that no other call in this process gives or gave, never 0: for instances and
- * correlation ids. Counted per thread, without shared counters. Any thread.
- */
+/** A number unique in this process, never 0: for instances and correlation ids. Counted per thread. Any thread. */
 RTL_API uint64_t rtl_unique_id(void);
 
-/**
- * The clock of rtl_event.time_ns, now: CLOCK_BOOTTIME in ns, which is the HSA system clock. Any
- * thread.
- */
+/** The clock of rtl_event.time_ns, now: CLOCK_BOOTTIME in ns, which is the HSA system clock. Any thread. */
 RTL_API uint64_t rtl_clock_ns(void);
 
-/**
- * The raw clock behind it, in ticks: the processor's counter if the kernel trusts it, else ns.
- * Costs less than half of rtl_clock_ns. For hot paths that take a time and convert it later, with
- * rtl_ticks_to_ns, on any thread. The members `ticks` of records are such times. Any thread; from a
- * signal handler too.
- */
+/** The raw clock behind it, at less than half the cost: the processor's counter if the kernel trusts it, else ns.
+ *  Convert it later, on any thread, by rtl_ticks_to_ns. Records have such `ticks`. Any thread; signal handlers too. */
 RTL_API uint64_t rtl_ticks(void);
 
 /**
@@ -222,12 +200,10 @@ typedef void (*rtl_at_finish_fn)(void *user);
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
 /**
- * Call it before you end the process without its exit handlers: in a wrapper of _exit, or in a child
- * of fork with an _exit of its own. If subscribers run in this process, it does what exit does for
- * them: they get what is left and finish their outputs. It waits as long as they get on, and
- * RTL_EXIT_TIMEOUT longer. Otherwise the collector sees to it, and this returns at once. So it does in
- * a child of vfork, and if nothing was ever published. Afterwards nothing is recorded. Any thread;
- * signal handlers too.
+ * Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It
+ * does what exit does for subscribers in this process: they get what is left and finish their outputs. It waits as
+ * long as they get on, and RTL_EXIT_TIMEOUT longer; afterwards nothing is recorded. It returns at once if a
+ * collector sees to that, in a child of vfork, or if nothing was published. Any thread; signal handlers too.
  */
 RTL_API void rtl_process_ends(void);
 

@@ -45,10 +45,7 @@ struct rtl_scope {
  */
 RTL_API uint32_t rtl_scope_push(uint64_t uid, uint64_t instance, uint64_t correlation);
 
-/**
- * Closes the scope of that depth and all that are still open inside of it. Does nothing if it is
- * closed already, or depth is 0.
- */
+/** Closes the scope of that depth and all inside of it; does nothing if it is closed already, or depth is 0. */
 RTL_API void rtl_scope_pop(uint32_t depth);
 
 /**
@@ -58,10 +55,7 @@ RTL_API void rtl_scope_pop(uint32_t depth);
  */
 RTL_API int rtl_scope_current(struct rtl_scope *scope);
 
-/**
- * As rtl_reserve, and fills parent_uid and correlation from the innermost scope (0 if there is
- * none).
- */
+/** As rtl_reserve; fills parent_uid and correlation from the innermost scope (0: there is none). */
 RTL_API struct rtl_record *rtl_reserve_in_scope(struct rtl_stream *stream, uint16_t type,
 						uint32_t payload_size);
 

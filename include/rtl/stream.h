@@ -70,10 +70,8 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  */
 RTL_API int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out);
 
-/**
- * Whether the user asks for a stream whose name begins so, by RTL_STREAMS: by its name, not by a
- * pattern that fits any stream. For who registers a stream only where it is asked for. Any thread.
- */
+/** Whether RTL_STREAMS names a stream that begins so, other than by a pattern for any: for publishers that register a
+ * stream only if it is asked for. Any thread. */
 RTL_API bool rtl_stream_asked(const char *prefix);
 
 /** A registered stream by name, or NULL. Any thread. */
@@ -133,12 +131,9 @@ struct rtl_pending {
 };
 
 /**
- * Makes such a pair of numbers. When the process has ended, what had begun and not ended appears in
- * the ledger as missed, by that cause. While the process runs, it does not.
- * There are 128 in a process: make one for a queue, not for a piece of work.
- *
- * Any thread; not from a signal handler.
- *
+ * Makes such a pair of numbers. Once the process has ended, what had begun and not ended counts in the ledger as
+ * missed, by that cause. A process has 128: make one for a queue, not for a piece of work. Any thread; not from a
+ * signal handler.
  * @param cause  short (55 bytes are kept), e.g. "under way when the process ended"
  * @return never NULL: if there is no stream, or no pair is left, one that nobody reads
  */
@@ -169,10 +164,8 @@ struct rtl_record;
 enum rtl_slot_how {
 	RTL_SLOT_NUMBER = 0, /**< it is the number in the slot */
 	RTL_SLOT_TICKS = 1,  /**< ticks (rtl_ticks), which become ns; 0 stays 0 */
-	RTL_SLOT_VIA =
-		2, /**< the slot has a pointer into memory of rtl_slots_create: the number there */
-	RTL_SLOT_IF =
-		3, /**< no fact: if the number in the slot is 0, those behind it are left out */
+	RTL_SLOT_VIA = 2, /**< the slot points into memory of rtl_slots_create: the number there */
+	RTL_SLOT_IF = 3,  /**< no fact: 0 in the slot leaves out those behind it */
 };
 
 /** One fact. Numbers are unsigned, little-endian, 1 to 8 bytes, and are added to what the event has there. */

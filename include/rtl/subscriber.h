@@ -224,30 +224,24 @@ struct rtl_setting_info {
 	const char *choices;     /**< "text|json"; NULL for other types */
 };
 
+/** For the initialisers below. */
+#define RTL_SETTING_(type, key, fallback, least, most, choices, description)                       \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_setting_info), (type), (key), (fallback),              \
+			(description), (least), (most), (choices)                                  \
+	}
 /** A text of `least` to `most` bytes; 1, 0: any but the empty one. */
 #define RTL_TEXT_SETTING(key, fallback, least, most, description)                                  \
-	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_TEXT, (key), (fallback),    \
-			(description), (least), (most), NULL                                       \
-	}
+	RTL_SETTING_(RTL_SETTING_TEXT, key, fallback, least, most, NULL, description)
 /** A number; the fallback is a text: RTL_NUMBER_SETTING("depth", "3", 1, 64, "levels shown"). */
 #define RTL_NUMBER_SETTING(key, fallback, least, most, description)                                \
-	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_NUMBER, (key), (fallback),  \
-			(description), (least), (most), NULL                                       \
-	}
+	RTL_SETTING_(RTL_SETTING_NUMBER, key, fallback, least, most, NULL, description)
 /** Yes or no. */
 #define RTL_SWITCH_SETTING(key, fallback, description)                                             \
-	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_SWITCH, (key), (fallback),  \
-			(description), 0, 0, NULL                                                  \
-	}
+	RTL_SETTING_(RTL_SETTING_SWITCH, key, fallback, 0, 0, NULL, description)
 /** One of several words: RTL_CHOICE_SETTING("format", "text", "text|json", "what is written"). */
 #define RTL_CHOICE_SETTING(key, fallback, choices, description)                                    \
-	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_CHOICE, (key), (fallback),  \
-			(description), 0, 0, (choices)                                             \
-	}
+	RTL_SETTING_(RTL_SETTING_CHOICE, key, fallback, 0, 0, choices, description)
 
 /** A setting as an instance gets it: see rtl_setting_at. Valid during create. */
 struct rtl_setting {

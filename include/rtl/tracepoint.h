@@ -73,12 +73,8 @@ RTL_API int rtl_tracepoint_set_value(uint64_t uid, const char *key, uint16_t kin
  */
 RTL_API int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc);
 
-/**
- * Leaves a pointer with a tracepoint, for the publishers of this process: one for each tracepoint,
- * which subscribers do not see. Release, with the acquire of rtl_tracepoint_user. Any thread; from a
- * signal handler too.
- * @return 0; RTL_ENOENT: no such tracepoint
- */
+/** Leaves one pointer with a tracepoint, for publishers of this process; subscribers do not see it. Release, with the
+ * acquire of rtl_tracepoint_user. Any thread; signal handlers too. @return 0; RTL_ENOENT: no such tracepoint */
 RTL_API int rtl_tracepoint_set_user(uint64_t uid, void *user);
 
 /** That pointer; NULL: none was left, or no such tracepoint. */

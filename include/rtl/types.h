@@ -110,11 +110,8 @@ enum rtl_type {
 	RTL_FUNCTION_WITH_ARGS_UNFINISHED = 0x80 | RTL_FUNCTION_WITH_ARGS_END,
 	/** The stream's publisher has ended it: rtl_stream_end. */
 	RTL_STREAM_END = 0x80 | 1,
-	/**
-	 * For a publisher that learns of its types only when events come, or never: an event of any
-	 * type that the stream does not describe. The payload's field "type" is the number of that
-	 * type; named values can be in a field of RTL_KIND_ARGS.
-	 */
+	/** An event of a type that the stream does not describe, as its publisher learns of types late or never. The
+	 *  field "type" is that type's number; a field of RTL_KIND_ARGS can have named values. */
 	RTL_OTHER = 0x80 | 2,
 	/** What something was in an interval of time. */
 	RTL_SAMPLE = 0x80 | 3,
@@ -155,11 +152,8 @@ enum rtl_arg_flags {
 	RTL_ARG_CUT = 2,
 };
 
-/**
- * A named value: what a payload says that has no fields of its own for it, such as the arguments of
- * a call. A field of RTL_KIND_ARGS tells where in the payload an array of these is; its offset is a
- * multiple of 8, its length in bytes one of sizeof(struct rtl_arg). <rtl/args.h> reads them.
- */
+/** A named value: what a payload has no fields for, such as a call's arguments. A field of RTL_KIND_ARGS says where an
+ * array of these is: at a multiple of 8, of whole structs. <rtl/args.h> reads them. */
 struct rtl_arg {
 	uint64_t name; /**< string (rtl_string_intern) */
 	union {

@@ -20,6 +20,23 @@
 	HOST_TEXT(RTL_VERSION_MAJOR)                                                               \
 	"." HOST_TEXT(RTL_VERSION_MINOR) "." HOST_TEXT(RTL_VERSION_PATCH)
 
+/** The descriptor of a subscriber that comes with rtl; its functions are plugin_create and so on. */
+#define HOST_SUBSCRIBER(called, words, infos)                                                      \
+	RTL_EXPORT_SUBSCRIBER = {.abi_version = RTL_ABI_VERSION,                                   \
+				 .struct_size = sizeof(struct rtl_subscriber),                     \
+				 .name = called,                                                   \
+				 .version = HOST_RTL_VERSION,                                      \
+				 .description = words,                                             \
+				 .settings = infos,                                                \
+				 .setting_count = sizeof(infos) / sizeof(*(infos)),                \
+				 .create = plugin_create,                                          \
+				 .stream = plugin_stream,                                          \
+				 .process_begin = plugin_process_begin,                            \
+				 .process_end = plugin_process_end,                                \
+				 .flush = plugin_flush,                                            \
+				 .finish = plugin_finish,                                          \
+				 .destroy = plugin_destroy}
+
 /** Whether it runs there: "process", "collector", "replay", "recover". False where it does not say. */
 static inline bool host_is(const struct rtl_host *host, const char *where)
 {

@@ -164,12 +164,6 @@ static bool add_ledger(struct timeline *timeline, const struct timeline_ledger *
 	return true;
 }
 
-/* Two streams of calls tell of the same: the one of which nothing was published is left out. */
-static bool is_empty(const struct rtl_ledger *l)
-{
-	return !l->published && !l->delivered && !l->discarded && !l->abandoned && !l->missed;
-}
-
 void event_sink_update_ledger(struct event_sink *sink, bool end)
 {
 	const struct rtl_host *host = sink->host;
@@ -179,9 +173,12 @@ void event_sink_update_ledger(struct event_sink *sink, bool end)
 		struct timeline_ledger ledger = {s->info->name,
 						 {.struct_size = sizeof(ledger.counts)}};
 		struct loss_target target = {&sink->timeline, s->info->name};
+		struct rtl_ledger *l = &ledger.counts;
 
-		if (host->ledger(host, NULL, s->info, &ledger.counts) != 0 ||
-		    is_empty(&ledger.counts) || !add_ledger(&sink->timeline, &ledger))
+		/* two streams of calls tell of the same: one of which nothing was published is left out */
+		if (host->ledger(host, NULL, s->info, l) != 0 ||
+		    !(l->published || l->delivered || l->discarded || l->abandoned || l->missed) ||
+		    !add_ledger(&sink->timeline, &ledger))
 			continue;
 		host->losses(host, NULL, s->info, add_loss, &target);
 		if (!strcmp(s->info->name, RTL_STREAM_HSA_COUNTER) && counters_lost(sink, end))

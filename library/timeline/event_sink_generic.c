@@ -65,13 +65,6 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 	return AS_MARK;
 }
 
-/* Whether its end says all that it says. */
-static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
-{
-	return begins_something(info->type) &&
-	       pairing_has_times(rtl_stream_find_type(stream, (uint16_t)(info->type + 1)));
-}
-
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
 {
 	struct event_sink *sink = stream->sink;
@@ -454,7 +447,10 @@ int generic_subscribe(struct stream *stream)
 	for (uint32_t i = 0; i < stream->info->type_count && result == 0; i++) {
 		const struct rtl_type_info *info = rtl_stream_type(stream->info, i);
 
-		if (!is_repeated(stream->info, info))
+		/* not if its end says all that it says */
+		if (!begins_something(info->type) ||
+		    !pairing_has_times(
+			    rtl_stream_find_type(stream->info, (uint16_t)(info->type + 1))))
 			result = host->subscribe(host, stream->info, info->type, RTL_BUFFERED,
 						 generic_events, stream, NULL);
 	}

@@ -22,12 +22,11 @@
 /* What is recorded of a parameter. */
 struct call_argument {
 	const char *name;
-	const char *values; /* names of its numbers, or of what the call leaves: "0=NO;1=YES"; or
-			       NULL */
-	uint8_t kind;       /* enum rtl_kind of what is passed */
-	uint8_t size;       /* bytes in a payload: 1, 2, 4 or 8 */
-	uint8_t out_kind;   /* of what the call leaves where this points to; 0: that is not followed
-			     */
+	const char
+		*values;  /* names of its numbers, or of what the call leaves: "0=NO;1=YES"; or 0 */
+	uint8_t kind;     /* enum rtl_kind of what is passed */
+	uint8_t size;     /* bytes in a payload: 1, 2, 4 or 8 */
+	uint8_t out_kind; /* of what the call leaves where this points to; 0: not followed */
 	uint8_t out_size;
 };
 

@@ -40,8 +40,7 @@ static bool take_value(const char **list, struct call_enumerator *out)
 	return !rtl_string_intern(name, &out->name);
 }
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
-FORK_LOCK(enumerations, lock);
+STATIC_LOCK(lock); /* of who makes one */
 
 /* Under the lock. */
 static bool make(struct call_enumeration *enumeration)
@@ -66,12 +65,8 @@ static bool make(struct call_enumeration *enumeration)
 
 bool call_enumeration_prepare(struct call_enumeration *enumeration)
 {
-	bool made;
-
-	pthread_mutex_lock(&lock);
-	made = enumeration->count || make(enumeration);
-	pthread_mutex_unlock(&lock);
-	return made;
+	HOLD_LOCK(&lock);
+	return enumeration->count || make(enumeration);
 }
 
 uint64_t call_enumeration_name(const struct call_enumeration *enumeration, int64_t value)

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../hip/real.h"
+#include "threads.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Somebody has looked, or is about to. Relaxed: set by the thread that takes the lock then. */
@@ -20,10 +20,8 @@ static __thread bool held __attribute__((tls_model("initial-exec")));
 /* Not for ever: a program may look by itself, and call us from there. */
 static bool take(void)
 {
-	struct timespec until;
+	const struct timespec until = time_from_now(1000000000);
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec++;
 	return !pthread_mutex_timedlock(&lock, &until);
 }
 

@@ -11,13 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What the calling thread works for, as far as this library itself knows it: beside the thread's
- * scope (rtl/scope.h), which any publisher opens and which gives the correlation, HIP's interceptor
- * leaves here when its call began, roctx the innermost range, and the HSA interceptor counts what it
- * submits.
- * Each thread has its own; nobody else looks.
- */
+/* What the calling thread works for, beside its scope (rtl/scope.h), which gives the correlation: HIP's interceptor
+ * leaves here when its call began, roctx the innermost range, and the HSA interceptor counts what it submits. One for
+ * each thread; nobody else looks. */
 struct call_context {
 	uint64_t call_ticks; /* when the innermost call of HIP that is recorded began; 0: none */
 	uint64_t hip_stream; /* the hipStream_t among its arguments; 0: none */
@@ -31,13 +27,8 @@ struct call_context {
 
 extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
 
-/*
- * Whether anybody wants to know of work on the GPU. Then calls of HIP and ranges of roctx are
- * followed, recorded or not: a dispatch says by which call and in which range it was submitted.
- */
-/* Not 0 if the begin or the end of a pair is wanted, whose numbers follow each other and of which
- * `begin` is even: rtl_enabled for both in one load, relaxed as that. The array begins at an even
- * place: test_abi.c. */
+/* Not 0 if the begin (an even type) or the end (the next one) is wanted: rtl_enabled for both in one relaxed load. The
+ * array begins at an even place: test_abi.c. */
 static inline unsigned wanted_pair(const struct rtl_stream *stream, uint16_t begin)
 {
 	typedef uint16_t __attribute__((may_alias)) pair;
@@ -46,7 +37,8 @@ static inline unsigned wanted_pair(const struct rtl_stream *stream, uint16_t beg
 	return __atomic_load_n(both, __ATOMIC_RELAXED);
 }
 
-/* rtl_stream_none until they are registered. Release by who does, acquire by who looks. */
+/* Whether anybody wants work of the GPU. Then calls of HIP and ranges of roctx are followed, recorded or not: a
+ * dispatch names both. rtl_stream_none until registered: release, acquire by who looks. */
 struct work_streams {
 	struct rtl_stream *dispatches, *copies;
 };
@@ -67,14 +59,9 @@ static inline bool work_wanted(void)
 			    RTL_TRANSFER_BEGIN)) != 0;
 }
 
-/*
- * Whether the program wants nothing recorded just now (roctxProfilerPause). What it submits, calls
- * and marks meanwhile is passed on as it is and not counted, as when nobody listens; what had begun
- * before is recorded when it ends. What the rest of a trace is understood by goes on: queues, code,
- * GPUs, memory.
- * Relaxed: what happens around the change may be recorded or not; what a thread does
- * after it has paused is not.
- */
+/* Whether the program has paused recording (roctxProfilerPause). What it submits, calls and marks meanwhile is passed
+ * on and not counted, as when nobody listens; what had begun before is recorded when it ends. Queues, code, GPUs and
+ * memory are recorded all the time. Relaxed: what other threads do around the change may be recorded or not. */
 extern bool program_paused;
 extern uint32_t program_pause_changes; /* how often that was set */
 
@@ -96,14 +83,10 @@ static inline uint32_t paused_changes(void)
 	return __atomic_load_n(&program_pause_changes, __ATOMIC_ACQUIRE);
 }
 
-/*
- * Whether the program is outside of the roctx ranges that the user wants recorded (RTL_RANGE: names,
- * one a line). Inside, everything is recorded, whatever thread it is on: as long as a range of such a
- * name is open on any thread of the process, be it pushed or started. What begins outside is counted
- * as left out when it would have been published; what began inside is recorded when it ends. What the
- * rest of a trace is understood by is recorded all the time: queues, code, GPUs, memory, names.
- * Relaxed: what other threads do around the change may be recorded or not.
- */
+/* Whether the program is outside of the roctx ranges that the user wants recorded (RTL_RANGE: names, one a line). While
+ * such a range is open on any thread, pushed or started, everything is recorded on all threads. What begins outside is
+ * counted as left out when it would have been published; what began inside is recorded when it ends. Queues, code,
+ * GPUs, memory and names are recorded all the time. Relaxed: as above. */
 
 /* 0: not known yet; below: all is wanted; else how many such ranges are open, plus 1. */
 extern int outside_open;
@@ -128,16 +111,12 @@ static inline bool outside_ranges_count(void)
 	return is_outside() || __atomic_load_n(&outside_open, __ATOMIC_RELAXED) > 1;
 }
 
-/* Whether a range of that name is recorded with all that happens in it. Then it is open from here on,
- * until outside_range_closes. */
+/* Whether a range of that name is wanted. Then it is open from here on, until outside_range_closes. */
 bool outside_range_opens(const char *name, size_t length);
 void outside_range_closes(void);
 
-/*
- * What HIP's interceptor tells whoever asks HIP itself for its work (hsa/report/profiler.c): NULL where
- * nobody does.
- * Set when the library is loaded, or in hsa_init; relaxed by who looks.
- */
+/* What HIP's interceptor tells hsa/report/profiler.c; NULL where that does not ask HIP for its work. Set when the
+ * library is loaded, or in hsa_init; relaxed by who looks. */
 struct reports {
 	/* The program is about to call a function of HIP's that it has not called before. */
 	void (*before_first_call)(void);

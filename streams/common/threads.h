@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the interceptors, and forks: another thread may have one when a thread forks, and would
- * have it for ever in the child, where it does not exist. So there each of them is made anew. What
- * they guard is in order at every moment, for whoever comes next: an entry is complete before it is
- * linked, with release, and what is made once is made again if it is not finished.
- *
- * Nothing is taken before a fork: a fork never waits for one of them.
+ * Locks of the interceptors, and forks: a lock that another thread holds at a fork would stay locked in the child. So
+ * each is made anew there. What they guard is in order at every moment: an entry is complete before it is linked, with
+ * release, and what is made once is made again if it is not finished. A fork never waits for one of them.
  *
  * Threads: the child's only one. Locks that are members of something on the heap do not go here.
  */
@@ -13,20 +10,46 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-
-struct fork_lock {
-	pthread_mutex_t *first;
-	size_t count, stride; /* bytes from one to the next */
-};
+#include <stdint.h>
+#include <time.h>
 
 /* Beside a lock's definition, in the file: `id` is a name for it there. The section has pointers,
  * as compilers may leave space between larger things. */
-#define FORK_LOCKS(id, lock, n, bytes)                                                             \
-	static const struct fork_lock fork_lock_of_##id = {&(lock), n, bytes};                     \
-	static const struct fork_lock *const fork_lock_in_section_##id                             \
-		__attribute__((used, section("rtl_fork_locks"))) = &fork_lock_of_##id
-#define FORK_LOCK(id, lock) FORK_LOCKS(id, lock, 1, 0)
+#define FORK_LOCK(id, lock)                                                                        \
+	static pthread_mutex_t *const fork_lock_of_##id                                            \
+		__attribute__((used, section("rtl_fork_locks"))) = &(lock)
+
+/* Defines a lock of a file. */
+#define STATIC_LOCK(name)                                                                          \
+	static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                   \
+	FORK_LOCK(name, name)
+
+static inline pthread_mutex_t *lock_take(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	return lock;
+}
+
+static inline void lock_release(pthread_mutex_t *const *lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+/* Takes a lock and holds it until the end of the block. */
+#define HOLD_LOCK(lock)                                                                            \
+	__attribute__((cleanup(lock_release), unused)) pthread_mutex_t *const held = lock_take(lock)
+
+/* For waits with a timeout. */
+static inline struct timespec time_from_now(uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000);
+	until.tv_nsec = (long)(ns % 1000000000);
+	return until;
+}
 
 /* ---- a thread of an interceptor's own, until the end of the process */
 

@@ -30,8 +30,7 @@ struct range {
 /* Address ranges of HIP's libraries and of our own. Entries are added, never changed. */
 static struct range modules[MODULES_MAX];
 static unsigned module_count;
-static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds */
-FORK_LOCK(modules, module_lock);
+STATIC_LOCK(module_lock); /* of who adds */
 
 hip_any_fn hip_real_functions[HIP_FUNCTIONS];
 
@@ -113,10 +112,9 @@ __attribute__((noreturn)) static void end_for_want_of(const char *symbol)
 static void start_at(hip_any_fn real)
 {
 	hip_start();
-	pthread_mutex_lock(&module_lock);
+	HOLD_LOCK(&module_lock);
 	add_module((uintptr_t)real);
 	add_module((uintptr_t)hip_resolve);
-	pthread_mutex_unlock(&module_lock);
 }
 
 void hip_set_real(enum hip_id id, hip_any_fn real)

@@ -9,21 +9,9 @@
 #include "real.h"
 #include "types.h"
 
-#define CALL_ENUMERATION(...)
 #define HIP_EXCLUDED(...)
-
-/* Whether the arguments of a function have states. */
-#include "../call/counts.h"
-enum {
-#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
-		      arguments)                                                                   \
-	STATES_##id = CALL_HAS_STATES(arguments),
-#define CALL_PROCEDURE CALL_FUNCTION
-#include "functions.def"
-#undef CALL_FUNCTION
-#undef CALL_PROCEDURE
-};
-#include "../call/no_kinds.h"
+#define CALL_TABLE "../hip/functions.def"
+#include "../call/states.h"
 
 #include "../call/pack.h"
 

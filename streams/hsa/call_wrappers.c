@@ -7,20 +7,8 @@
 #include "calls.h"
 #include "memory.h"
 
-#define CALL_ENUMERATION(...)
-
-/* Whether the arguments of a function have states. */
-#include "../call/counts.h"
-enum {
-#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
-		      arguments)                                                                   \
-	STATES_##id = CALL_HAS_STATES(arguments),
-#define CALL_PROCEDURE CALL_FUNCTION
-#include "hsa/calls.def"
-#undef CALL_FUNCTION
-#undef CALL_PROCEDURE
-};
-#include "../call/no_kinds.h"
+#define CALL_TABLE "hsa/calls.def"
+#include "../call/states.h"
 
 #include "../call/pack.h"
 

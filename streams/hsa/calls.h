@@ -2,11 +2,10 @@
 /*
  * Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
  *
- * There is a wrapper for each function of calls.def (call_wrappers.c). The wrappers stand outermost in
- * the runtime's tables, around the hooks of the interceptor's other parts. What the interceptor
- * calls itself goes through entries that were kept before. The runtime calls itself through the
- * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
- * call the application back is not the application's, and is not shown.
+ * Each function of calls.def has a wrapper (call_wrappers.c), outermost in the runtime's tables, around the hooks of
+ * the other parts. The interceptor itself calls entries that were kept before. The runtime calls itself through the
+ * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not call the
+ * application back is not the application's, and is not shown.
  *
  * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks.
  */

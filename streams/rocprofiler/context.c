@@ -84,20 +84,15 @@ static hsa_status_t check_registers(struct context *context)
 
 /* ---- life ---- */
 
-static hsa_status_t make_signals(struct context *context)
+static hsa_status_t fill(struct context *context)
 {
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+	char why[512];
+
 	if (hsa->signal_create(0, 0, NULL, &context->done) ||
 	    hsa->signal_create(1, 0, NULL, &context->ready) ||
 	    hsa->signal_create(1, 0, NULL, &context->grant))
 		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no signal is left");
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t fill(struct context *context)
-{
-	hsa_status_t status = make_signals(context);
-	char why[512];
-
 	if (context->feature_count && !vendor_find(why, sizeof(why)))
 		return fail(HSA_STATUS_ERROR, "%s", why);
 	for (uint32_t i = 0; i < context->feature_count && !status; i++) {
@@ -154,22 +149,20 @@ static void forget_standalone(const struct context *context)
 {
 	struct context **at;
 
-	pthread_mutex_lock(&standalone.lock);
+	HOLD_LOCK(&standalone.lock);
 	for (at = &standalone.first; *at && *at != context; at = &(*at)->next)
 		;
 	if (*at)
 		*at = context->next;
-	pthread_mutex_unlock(&standalone.lock);
 }
 
 void context_queue_is_gone(const hsa_queue_t *queue)
 {
-	pthread_mutex_lock(&standalone.lock);
+	HOLD_LOCK(&standalone.lock);
 	for (struct context *at = standalone.first; at; at = at->next) {
 		if (at->queue == queue)
 			__atomic_store_n(&at->queue_is_gone, true, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&standalone.lock);
 }
 
 static bool queue_is_gone(const struct context *context)
@@ -305,10 +298,9 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 			context_destroy(context);
 			return status;
 		}
-		pthread_mutex_lock(&standalone.lock);
+		HOLD_LOCK(&standalone.lock);
 		context->next = standalone.first;
 		standalone.first = context;
-		pthread_mutex_unlock(&standalone.lock);
 	}
 	*handle = context;
 	return HSA_STATUS_SUCCESS;
@@ -372,8 +364,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
-	/* A kernel on another queue may come next and is to be counted. Not for ever: what is before the start may
-	 * wait for the caller. */
+	/* A kernel of another queue may come next. Not for ever: the packet may be behind work that waits for us. */
 	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
 				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
 	return HSA_STATUS_SUCCESS;
@@ -454,44 +445,53 @@ static size_t samples_of(const struct context *context, const struct metric_inpu
 	return count;
 }
 
-static bool evaluate(const struct context *context, struct metric *metric, double *value)
+/* The sum of 64 bits, which a double would round. */
+static uint64_t sum_of(const struct metric_input *input, const struct metric_values *values)
 {
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < values->count; i++)
+		sum += values->samples[i].at[METRIC_INSTANCE] == input->instance
+			       ? values->samples[i].value
+			       : 0;
+	return sum;
+}
+
+/* False: it has no value, or there is no memory. */
+static bool evaluate(const struct context *context, struct metric *metric, rocprofiler_data_t *data)
+{
+	const bool is_counter = metric_is_counter(metric);
 	size_t inputs = metric->input_count;
 	struct metric_sample *samples =
 		calloc(inputs * context->sample_count + 1, sizeof(*samples));
 	struct metric_values *values = calloc(inputs + 1, sizeof(*values));
-	bool done = false;
+	bool done = samples && values;
 
-	if (samples && values) {
-		for (size_t i = 0; i < inputs; i++) {
-			values[i].samples = samples + i * context->sample_count;
-			values[i].count = samples_of(context, &metric->inputs[i],
-						     samples + i * context->sample_count);
-		}
-		done = metric_evaluate(metric, values, value);
+	for (size_t i = 0; done && i < inputs; i++) {
+		values[i].samples = samples + i * context->sample_count;
+		values[i].count = samples_of(context, &metric->inputs[i],
+					     samples + i * context->sample_count);
 	}
+	if (done && is_counter)
+		data->result_int64 = sum_of(metric->inputs, values);
+	else if (done)
+		done = metric_evaluate(metric, values, &data->result_double);
+	if (done)
+		data->kind =
+			is_counter ? ROCPROFILER_DATA_KIND_INT64 : ROCPROFILER_DATA_KIND_DOUBLE;
 	free(samples);
 	free(values);
 	return done;
 }
 
-/* Sums of 64 bits, which a double would round. */
-static uint64_t counter_sum(const struct context *context, const struct metric_input *input)
+/* Of the features that are counters, or of the others. */
+static hsa_status_t write_values(const struct context *context, bool counters)
 {
-	uint32_t number, instances, registers;
-	uint64_t sum = 0;
-
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return 0;
-	for (size_t i = 0; i < context->sample_count; i++) {
-		const struct library_event *event =
-			&context->events.list[context->samples[i].event];
-
-		if (event->block == number && event->event == input->event &&
-		    event->instance == input->instance)
-			sum += context->samples[i].value;
-	}
-	return sum;
+	for (uint32_t i = 0; i < context->feature_count; i++)
+		if (metric_is_counter(context->metrics[i]) == counters &&
+		    !evaluate(context, context->metrics[i], &context->features[i].data))
+			return fail(HSA_STATUS_ERROR, "%s has no value", context->features[i].name);
+	return HSA_STATUS_SUCCESS;
 }
 
 /* Reads the GPU's memory; the values of counters go to the features. */
@@ -504,14 +504,7 @@ static hsa_status_t collect(struct context *context)
 	context->sample_count = 0;
 	if (!library_count_samples(context->count, context->count->output, on_sample, context))
 		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
-	for (uint32_t i = 0; i < context->feature_count; i++) {
-		if (!metric_is_counter(context->metrics[i]))
-			continue;
-		context->features[i].data.kind = ROCPROFILER_DATA_KIND_INT64;
-		context->features[i].data.result_int64 =
-			counter_sum(context, &context->metrics[i]->inputs[0]);
-	}
-	return HSA_STATUS_SUCCESS;
+	return write_values(context, true);
 }
 
 EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
@@ -536,21 +529,9 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 
 EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 {
-	const struct context *context = handle;
-	hsa_status_t status = check_lasts(context, 0);
-	double value;
+	hsa_status_t status = check_lasts(handle, 0);
 
-	if (status)
-		return status;
-	for (uint32_t i = 0; i < context->feature_count; i++) {
-		if (metric_is_counter(context->metrics[i]))
-			continue;
-		if (!evaluate(context, context->metrics[i], &value))
-			return fail(HSA_STATUS_ERROR, "%s has no value", context->features[i].name);
-		context->features[i].data.kind = ROCPROFILER_DATA_KIND_DOUBLE;
-		context->features[i].data.result_double = value;
-	}
-	return HSA_STATUS_SUCCESS;
+	return status ? status : write_values(handle, false);
 }
 
 /* ---- groups ---- */
@@ -601,8 +582,7 @@ EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 	return status;
 }
 
-/* The functions of groups: success, as the original, whatever happened inside; that is an error of the
- * next rocprofiler_error_string. */
+/* As in the original they return success, whatever happened; rocprofiler_error_string has the error. */
 #define GROUP_FUNCTION(name)                                                                       \
 	EXPORT hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                   \
 	{                                                                                          \

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Contexts: what is counted together, its memory, packets and values. All of a context's features are one
- * group. A context is used on a queue of the caller's (start, read, stop), or for one dispatch after the
- * other (dispatch.c), never both.
+ * Contexts: what is counted together, its memory, packets and values. All features of a context are one group. It is
+ * used on a queue of the caller's (start, read, stop), or for one dispatch after the other (dispatch.c), never both.
  *
- * Threads: one at a time for each context; in intercept mode that is the submitting thread, then the
- * service, then its handler's thread, or whoever asks for its data or closes it instead.
+ * Threads: one at a time for each context; in intercept mode the submitting thread, then the service, then its
+ * handler's thread, or whoever asks for its data or closes it instead.
  */
 #pragma once
 
@@ -40,8 +39,8 @@ struct context {
 	void *handler_arg;
 	struct pool_entry *entry; /* of a pool */
 
-	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come, or, standalone, the
-	 * counters run; the turn is given. */
+	/* Below 1: what was submitted last has ended; its turn has come, or, standalone, counters run; it has the turn.
+	 *  */
 	hsa_signal_t done, ready, grant;
 	/* The caller's, until it is closed, and that of the dispatch that is counted with it. Acquire, release. */
 	unsigned uses;
@@ -79,10 +78,8 @@ void pool_complete(struct pool_entry *entry);
 hsa_status_t pool_give_back(struct pool_entry *entry);
 
 /*
- * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers.
- *
- * Not the runtime's thread of handlers: a handler of the program's may wait there for the very kernel
- * whose turn we would give.
+ * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers. Not the
+ * runtime's thread of handlers: there the program may wait for the kernel whose turn we would give.
  *
  * Threads: any hand work over; the rest is the service's own. One lock, around the list of new work.
  */
@@ -113,8 +110,8 @@ struct queue {
 	struct library_packet *packets; /* of one call */
 	size_t room;
 	uint64_t written; /* packets, in the queue's lock */
-	/* Of these, how many are known to have ended; work under way. Release by the service, acquire by
-	 * who waits for room. A queue's memory stays: work may name it when it is destroyed. */
+	/* How many of these are known to have ended; work under way. Release by the service, acquire by who waits for
+	 * room. The memory stays, as work may name it. */
 	uint64_t ended;
 	uint32_t under_way;
 	bool destroyed; /* release, acquire */
@@ -143,16 +140,15 @@ uint64_t clock_hsa_ns(void);
 /*
  * Dispatches: queues that are intercepted, and kernels that are counted one at a time.
  *
- * A GPU's registers are all queues', so a counted dispatch first waits for its turn: a barrier tells that
- * it has arrived, a second one waits until the turn is given. Turns are given in the order of arrival, by
- * a thread of ours, and go on when the packet that stops the counters has ended, or its queue is gone. If
- * a turn does not end, all go, and nothing more is counted.
+ * All queues share a GPU's registers, so a counted dispatch first waits for its turn: one barrier tells that it has
+ * arrived, a second one waits. The service gives turns in the order of arrival. A turn ends with the packet that
+ * stops the counters, or with its queue. If one does not end, all go, and nothing more is counted.
  *
- * Threads: the program's, one at a time for each queue; the service, which also calls the tool's handlers.
+ * Threads: the program's, one at a time for each queue; the service.
  */
 
-/* Hooks the creation and destruction of queues; in OnLoad. Each is intercepted, or its work is to count in samples,
- * or both. The runtime takes out hooks when it ends. (queues.c) */
+/* Hooks the creation and destruction of queues, in OnLoad: to intercept them, to let their work count in samples, or
+ * both. The runtime removes hooks when it ends. (queues.c) */
 void dispatch_hook(struct root_table *table, bool intercepts, bool enables);
 
 /* Kernels' times are wanted; callbacks are told of queues and packets alone (opt_mode). Set in OnLoad. */

@@ -19,12 +19,8 @@ static struct dispatch_callbacks set;
 
 struct dispatch_callbacks dispatch_callbacks(void)
 {
-	struct dispatch_callbacks callbacks;
-
-	pthread_mutex_lock(&lock);
-	callbacks = set;
-	pthread_mutex_unlock(&lock);
-	return callbacks;
+	HOLD_LOCK(&lock);
+	return set;
 }
 
 /* ---- packets ---- */
@@ -189,18 +185,16 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	return 0;
 }
 
-/* Some runtimes do not bear that the GPU's ring overflows twice in a call. Waits until there is room, if
- * that is known: by the counted work under way. */
+/* Some runtimes fail where the GPU's ring overflows twice in a call. Waits for room, which counted work shows. */
 static void wait_for_room(const struct queue *queue, uint64_t packets)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
-	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ROOM_MS * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
 	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 }
 
 struct batch {
@@ -277,36 +271,26 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
 						    void *data)
 {
-	bool free_to_set;
-
-	pthread_mutex_lock(&lock);
-	free_to_set = !set.functions.dispatch;
-	if (free_to_set)
-		set = (struct dispatch_callbacks){callbacks, data, true, true};
-	pthread_mutex_unlock(&lock);
-	return free_to_set ? HSA_STATUS_SUCCESS
-			   : fail(HSA_STATUS_ERROR,
-				  "queue callbacks are set already; remove them first");
+	HOLD_LOCK(&lock);
+	if (set.functions.dispatch)
+		return fail(HSA_STATUS_ERROR, "queue callbacks are set already; remove them first");
+	set = (struct dispatch_callbacks){callbacks, data, true, true};
+	return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
 {
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	set = (struct dispatch_callbacks){0};
-	pthread_mutex_unlock(&lock);
 	return HSA_STATUS_SUCCESS;
 }
 
 /* False: none are set. */
 static bool set_started(bool started)
 {
-	bool there;
-
-	pthread_mutex_lock(&lock);
-	there = set.there;
-	set.started = there && started;
-	pthread_mutex_unlock(&lock);
-	return there;
+	HOLD_LOCK(&lock);
+	set.started = set.there && started;
+	return set.there;
 }
 
 EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)

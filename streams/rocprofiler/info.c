@@ -149,7 +149,7 @@ EXPORT hsa_status_t rocprofiler_get_time(rocprofiler_time_id_t time_id, uint64_t
 	if ((unsigned)time_id >= sizeof(clocks) / sizeof(*clocks))
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_time: no clock %d",
 			    (int)time_id);
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	if (!measured[time_id].known) {
 		status = measure(clocks[time_id], &measured[time_id].ahead,
 				 &measured[time_id].error);
@@ -159,6 +159,5 @@ EXPORT hsa_status_t rocprofiler_get_time(rocprofiler_time_id_t time_id, uint64_t
 		*value_ns = timestamp + (uint64_t)measured[time_id].ahead;
 	if (!status && error_ns)
 		*error_ns = measured[time_id].error;
-	pthread_mutex_unlock(&lock);
 	return status;
 }

@@ -32,11 +32,10 @@ static __typeof__(hsa_executable_destroy) *next_destroy;
 
 const char *kernel_name(uint64_t object)
 {
-	const struct kernel *kernel;
+	HOLD_LOCK(&kernels.lock);
+	const struct kernel *kernel =
+		(const struct kernel *)(uintptr_t)map_get(&kernels.by_object, object);
 
-	pthread_mutex_lock(&kernels.lock);
-	kernel = (const struct kernel *)(uintptr_t)map_get(&kernels.by_object, object);
-	pthread_mutex_unlock(&kernels.lock);
 	return kernel ? kernel->name : "(unknown kernel)";
 }
 
@@ -87,10 +86,9 @@ static struct {
 EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions,
 						  void *arg)
 {
-	pthread_mutex_lock(&callbacks.lock);
+	HOLD_LOCK(&callbacks.lock);
 	callbacks.functions = functions;
 	callbacks.arg = arg;
-	pthread_mutex_unlock(&callbacks.lock);
 	if (functions.allocate || functions.device || functions.memcopy || functions.submit)
 		complain("HSA callbacks are told of code objects and kernels alone; rtl trace "
 			 "records memory, copies and dispatches");
@@ -99,23 +97,19 @@ EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callback
 
 void kernels_are_told(bool wanted)
 {
-	pthread_mutex_lock(&callbacks.lock);
+	HOLD_LOCK(&callbacks.lock);
 	callbacks.wanted = wanted;
-	pthread_mutex_unlock(&callbacks.lock);
 }
 
 /* What is to be called now; NULL: nothing. */
 static rocprofiler_hsa_callback_fun_t function_of(rocprofiler_hsa_cb_id_t id, void **arg)
 {
-	rocprofiler_hsa_callback_fun_t function = NULL;
-
-	pthread_mutex_lock(&callbacks.lock);
-	if (callbacks.wanted)
-		function = id == ROCPROFILER_HSA_CB_ID_KSYMBOL ? callbacks.functions.ksymbol
-							       : callbacks.functions.codeobj;
+	HOLD_LOCK(&callbacks.lock);
 	*arg = callbacks.arg;
-	pthread_mutex_unlock(&callbacks.lock);
-	return function;
+	if (!callbacks.wanted)
+		return NULL;
+	return id == ROCPROFILER_HSA_CB_ID_KSYMBOL ? callbacks.functions.ksymbol
+						   : callbacks.functions.codeobj;
 }
 
 static bool is_told(rocprofiler_hsa_cb_id_t id)

@@ -49,28 +49,19 @@ static void refuse_settings(const rocprofiler_settings_t *settings)
 		complain("obj_dumping is not supported");
 }
 
-static void (*function_of(void *library, const char *name))(void)
-{
-	void *symbol = dlsym(library, name);
-	void (*function)(void);
-
-	memcpy(&function, &symbol, sizeof(function));
-	return function;
-}
-
 /* False after a line: the library cannot be used. */
 static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 {
-	void (*load)(void), (*load_with)(void);
+	void (*load)(void), (*load_with)(rocprofiler_settings_t * settings);
 
 	tool = dlopen(path, RTLD_NOW);
 	if (!tool) {
 		complain("ROCP_TOOL_LIB: %s", dlerror());
 		return false;
 	}
-	load = function_of(tool, "OnLoadTool");
-	load_with = function_of(tool, "OnLoadToolProp");
-	tool_unload = function_of(tool, "OnUnloadTool");
+	*(void **)&load = dlsym(tool, "OnLoadTool");
+	*(void **)&load_with = dlsym(tool, "OnLoadToolProp");
+	*(void **)&tool_unload = dlsym(tool, "OnUnloadTool");
 	if ((!load && !load_with) || !tool_unload) {
 		complain("ROCP_TOOL_LIB: %s is no tool: it needs OnLoadTool or OnLoadToolProp, and "
 			 "OnUnloadTool",
@@ -82,7 +73,7 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 	if (load)
 		load();
 	else
-		((void (*)(rocprofiler_settings_t *))load_with)(settings);
+		load_with(settings);
 	return true;
 }
 
@@ -95,7 +86,7 @@ static void (*rtl_unload)(void);
 static void load_rtl(struct root_table *table, uint64_t version)
 {
 	const char *rtl = secure_getenv("RTL_LIBRARY"), *slash = rtl ? strrchr(rtl, '/') : NULL;
-	void (*load)(void);
+	__typeof__(OnLoad) *load = NULL;
 	char path[PATH_MAX];
 	void *library;
 
@@ -103,11 +94,12 @@ static void load_rtl(struct root_table *table, uint64_t version)
 			       rtl) >= (int)sizeof(path))
 		return;
 	library = dlopen(path, RTLD_NOW);
-	load = library ? function_of(library, "OnLoad") : NULL;
+	if (library)
+		*(void **)&load = dlsym(library, "OnLoad");
 	if (!load)
 		return;
-	(void)((__typeof__(OnLoad) *)load)(table, version, 0, NULL);
-	rtl_unload = function_of(library, "OnUnload");
+	(void)load(table, version, 0, NULL);
+	*(void **)&rtl_unload = dlsym(library, "OnUnload");
 }
 
 enum mode { MODE_STANDALONE, MODE_INTERCEPT, MODE_TIMES, MODE_UNSET, MODE_BAD };

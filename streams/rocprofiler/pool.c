@@ -93,8 +93,8 @@ static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
 	return status;
 }
 
-/* Of the entry that is fetched next: made when it is first needed, as a tool opens pools before it may ask for
- * memory. The GPU may still write to what was given up. */
+/* Of the next entry: made when first needed, as tools open pools before there is memory, and anew where it was given
+ * up, as the GPU may still write there. */
 static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
 {
 	struct context *context = entry->public.context;
@@ -115,7 +115,7 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 
 	if (!pool || !out)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_fetch: NULL");
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	while (pool->fetched - pool->done >= pool->count)
 		pthread_cond_wait(&pool->handled, &pool->lock);
 	entry = &pool->entries[pool->fetched % pool->count];
@@ -125,12 +125,10 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 		entry->state = ENTRY_OUT;
 		*out = entry->public;
 	}
-	pthread_mutex_unlock(&pool->lock);
 	return status;
 }
 
-/* Calls the handler for what is complete, from the earliest that was fetched; the lock is held, and
- * released around each call. */
+/* Calls the handler for complete entries, in order; the lock is held, and released around each call. */
 static void handle_complete(struct pool *pool)
 {
 	if (pool->handling)
@@ -158,33 +156,29 @@ void pool_complete(struct pool_entry *entry)
 	struct pool *pool = entry->pool;
 	struct context *context = entry->public.context;
 
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	/* Without the runtime nothing can be read. */
 	entry->state = runtime_lasts(context->life) ? ENTRY_COMPLETE : ENTRY_RELEASED;
 	__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	if (!pool->closed)
 		handle_complete(pool);
-	pthread_mutex_unlock(&pool->lock);
 }
 
 hsa_status_t pool_give_back(struct pool_entry *entry)
 {
 	struct pool *pool = entry->pool;
 	struct context *context = entry->public.context;
-	const char *why = NULL;
 
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	if (entry->state != ENTRY_OUT)
-		why = "no entry that was fetched";
-	else if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
-		why = "the entry's dispatch is under way";
-	if (!why) {
-		entry->state = ENTRY_RELEASED;
-		handle_complete(pool);
-	}
-	pthread_mutex_unlock(&pool->lock);
-	return why ? fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_release: %s", why)
-		   : HSA_STATUS_SUCCESS;
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "pool_release: no entry that was fetched");
+	if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "pool_release: the entry's dispatch is under way");
+	entry->state = ENTRY_RELEASED;
+	handle_complete(pool);
+	return HSA_STATUS_SUCCESS;
 }
 
 EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
@@ -224,16 +218,12 @@ static bool under_way(const struct pool *pool, bool or_given_up)
 	return false;
 }
 
-/* Until what was submitted has been handled; the lock is held. Entries that were fetched and never submitted do
- * not come back: they are not waited for. */
+/* Until what was submitted has been handled, not what was only fetched; the lock is held. */
 static void wait_for_handlers(struct pool *pool)
 {
 	while (pool->handling || under_way(pool, false)) {
-		/* What is given up tells nobody. */
-		struct timespec soon;
-		clock_gettime(CLOCK_REALTIME, &soon);
-		soon.tv_nsec = (soon.tv_nsec + 10000000) % 1000000000;
-		soon.tv_sec += soon.tv_nsec < 10000000;
+		/* Nobody signals what is given up. */
+		const struct timespec soon = time_from_now(10000000);
 		(void)pthread_cond_timedwait(&pool->handled, &pool->lock, &soon);
 	}
 }
@@ -244,9 +234,8 @@ EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
 
 	if (!pool)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_flush: NULL");
-	pthread_mutex_lock(&pool->lock);
+	HOLD_LOCK(&pool->lock);
 	wait_for_handlers(pool);
-	pthread_mutex_unlock(&pool->lock);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues: how they are intercepted, or, for samples, how their work comes to count. See context.h. */
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "../hsa/harvest/harvest.h"
@@ -109,25 +108,23 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 {
 	struct queue **at, *taken;
 
-	pthread_mutex_lock(&queues.lock);
+	HOLD_LOCK(&queues.lock);
 	for (at = &queues.first; *at && (*at)->queue != queue; at = &(*at)->next)
 		;
 	taken = *at;
 	if (taken)
 		*at = taken->next;
-	pthread_mutex_unlock(&queues.lock);
 	return taken;
 }
 
 /* The program has seen its kernels end; the counters' ends are right behind them. */
 static void wait_for_work(const struct queue *queue)
 {
-	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + DESTROY_MS * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 }
 
 static hsa_status_t on_destroy(hsa_queue_t *queue)
@@ -151,8 +148,7 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 	return status;
 }
 
-/* Tools read counts in their handlers, and for that the vendor's library asks the runtime, which answers nothing
- * from here on. */
+/* Handlers read counts, for which the vendor's library asks the runtime: it answers nothing from here on. */
 static hsa_status_t on_shut_down(void)
 {
 	(void)service_wait();
@@ -185,8 +181,8 @@ void dispatch_hook(struct root_table *table, bool intercept, bool samples)
 	void **registers = table_entry(table, ENTRY_hsa_amd_queue_intercept_register);
 
 	if (create && registers) {
-		memcpy(&intercept_create, create, sizeof(*create));
-		memcpy(&intercept_register, registers, sizeof(*registers));
+		*(void **)&intercept_create = *create;
+		*(void **)&intercept_register = *registers;
 	} else if (intercept) {
 		complain("this HSA runtime cannot intercept queues; nothing is counted");
 		return;

@@ -59,25 +59,16 @@ EXPORT hsa_status_t rocprofiler_error_string(const char **text)
 
 /* ---- functions ---- */
 
-static bool find_function(void *handle, const char *name, void *into)
-{
-	void *function = dlsym(handle, name);
-
-	memcpy(into, &function, sizeof(function));
-	return function;
-}
-
 /* Some of the interceptor's are none of ours, and the library does not show them. */
 static bool find_functions(void *handle)
 {
-#define FIND(function, type, member)                                                               \
-	(void)find_function(handle, #function, &interceptor.hsa.member);
+#define FIND(member, function, ...) *(void **)&hsa->member = dlsym(handle, #function);
 	HSA_FUNCTIONS(FIND, FIND)
-	return hsa->iterate_agents && hsa->agents_allow_access &&
-	       find_function(handle, "hsa_signal_load_scacquire", &runtime.signal_load) &&
-	       find_function(handle, "hsa_signal_wait_scacquire", &runtime.signal_wait) &&
-	       find_function(handle, "hsa_amd_profiling_get_dispatch_time",
-			     &runtime.get_dispatch_time);
+	*(void **)&runtime.signal_load = dlsym(handle, "hsa_signal_load_scacquire");
+	*(void **)&runtime.signal_wait = dlsym(handle, "hsa_signal_wait_scacquire");
+	*(void **)&runtime.get_dispatch_time = dlsym(handle, "hsa_amd_profiling_get_dispatch_time");
+	return hsa->iterate_agents && hsa->agents_allow_access && runtime.signal_load &&
+	       runtime.signal_wait && runtime.get_dispatch_time;
 }
 
 static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
@@ -99,10 +90,8 @@ static __typeof__(runtime.signal_wait) signal_wait;
 
 void runtime_keep_waits(struct root_table *table)
 {
-	memcpy(&signal_load, table_entry(table, ENTRY_hsa_signal_load_scacquire),
-	       sizeof(signal_load));
-	memcpy(&signal_wait, table_entry(table, ENTRY_hsa_signal_wait_scacquire),
-	       sizeof(signal_wait));
+	*(void **)&signal_load = *table_entry(table, ENTRY_hsa_signal_load_scacquire);
+	*(void **)&signal_wait = *table_entry(table, ENTRY_hsa_signal_wait_scacquire);
 }
 
 /* The runtime is the program's: it is there, or there is nothing to profile. */
@@ -123,13 +112,10 @@ static hsa_status_t find(void)
 
 hsa_status_t runtime_find(void)
 {
-	hsa_status_t status = HSA_STATUS_SUCCESS;
+	HOLD_LOCK(&lock);
+	const hsa_status_t status = found ? HSA_STATUS_SUCCESS : find();
 
-	pthread_mutex_lock(&lock);
-	if (!found)
-		status = find();
 	found = status == HSA_STATUS_SUCCESS;
-	pthread_mutex_unlock(&lock);
 	return status;
 }
 
@@ -153,13 +139,12 @@ bool runtime_lasts(uint64_t of)
 void runtime_forget(void)
 {
 	__atomic_fetch_add(&life, 1, __ATOMIC_RELEASE);
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	library_forget();
 	for (uint32_t i = 0; i < gpu_count; i++)
 		gpus[i] = (struct gpu){.set = gpus[i].set};
 	gpu_count = 0;
 	found = false;
-	pthread_mutex_unlock(&lock);
 }
 
 uint64_t runtime_ticks(uint64_t ns)
@@ -207,23 +192,18 @@ bool runtime_wait(hsa_signal_t signal, const char *what)
 
 bool vendor_find(char *why, size_t size)
 {
-	bool is_there;
-
-	pthread_mutex_lock(&lock);
-	is_there = library_find(why, size);
-	pthread_mutex_unlock(&lock);
-	return is_there;
+	HOLD_LOCK(&lock);
+	return library_find(why, size);
 }
 
 bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size)
 {
 	const struct library_packet *made;
 
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	made = library_find(why, size) ? library_enable(gpu->agent, why, size) : NULL;
 	if (made)
 		*packet = *made;
-	pthread_mutex_unlock(&lock);
 	return made;
 }
 
@@ -262,16 +242,13 @@ struct gpu *gpu_of(hsa_agent_t agent)
 struct counter_set *gpu_set(struct gpu *gpu)
 {
 	const struct counter_options options = {.v1_expressions = true};
-	struct counter_set *set;
 	char message[900];
 
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	if (!gpu->set)
 		gpu->set = agent_counters_load(hsa->agent_get_info, gpu->agent, &options, message,
 					       sizeof(message));
-	set = gpu->set;
-	pthread_mutex_unlock(&lock);
-	if (!set)
+	if (!gpu->set)
 		fail(HSA_STATUS_ERROR, "%s", message);
-	return set;
+	return gpu->set;
 }

@@ -2,12 +2,10 @@
 /*
  * What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
  *
- * The library is a tool of the HSA runtime (OnLoad), or is called by a program that has begun the runtime.
- * It never links to it. Of rtl it has the definitions of counters (metrics.h) and the vendor's library
- * (library.h), neither librtl nor the interceptor.
+ * The library is a tool of the HSA runtime (OnLoad), or a program that has begun the runtime calls it. It never links
+ * to the runtime, nor to librtl. It has rtl's definitions of counters (metrics.h) and vendor's library (library.h).
  *
- * Threads: the program's, and the service (dispatch.c). No lock is held around a callback or a call that
- * waits.
+ * Threads: the program's, and the service (service.c). No lock is held around a callback or a call that waits.
  */
 #pragma once
 
@@ -20,6 +18,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "../common/threads.h"
 #include "include/rocprofiler/rocprofiler.h"
 #include "interceptor.h"
 #include "library.h"

@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/threads.h"
 #include "../hsa/harvest/harvest.h"
 
 #define FINISH_MS      5000
@@ -18,8 +17,8 @@
 #define DEFAULT_WAIT_S 10
 #define HELP_NS        500000000u
 
-/* How often a dispatch was taken: relaxed. How many of them were handed to the thread of handlers, and are over,
- * and how often the service has looked at all: release when it grows, acquire by who waits for that. */
+/* Dispatches taken: relaxed. Those handed to the thread of handlers, those that are over, and passes over all:
+ * release when it grows, acquire by who waits for that. */
 static uint64_t taken, handed, over, looks;
 
 /* The thread of handlers. */
@@ -49,7 +48,6 @@ static struct {
 	pid_t pid; /* of the process whose threads these are */
 	/* The service's own. */
 	struct work *works;
-	uint64_t wait_ns; /* for a turn to end */
 } service = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.more = PTHREAD_COND_INITIALIZER,
@@ -73,39 +71,47 @@ static bool is_over(hsa_signal_t signal)
 	return runtime.signal_load(signal) < 1;
 }
 
-static void give_turn(struct work *work)
+/* Gives the turn to who has waited longest, if nobody has it. */
+static void next_turn(struct gpu *gpu)
 {
+	struct work *work = gpu->first;
+
+	if (gpu->turn || !work)
+		return;
+	gpu->first = work->after;
+	work->after = NULL;
 	work->has_turn = true;
-	work->gpu->turn = work;
-	work->gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	gpu->turn = work;
+	gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
 	hsa->signal_store(work->context->grant, 0);
 }
 
-static void pass_turn(struct work *work)
+/* It has the turn, or waits for it, no more. */
+static void end_turn(struct work *work)
 {
 	struct gpu *gpu = work->gpu;
-	struct work **at = &gpu->first;
+	struct work **at = gpu->turn == work ? &gpu->turn : &gpu->first;
 
-	if (gpu->turn == work) {
-		gpu->turn = NULL;
-		if (gpu->first) {
-			struct work *next = gpu->first;
-			gpu->first = next->after;
-			give_turn(next);
-		}
-		return;
-	}
 	while (*at && *at != work)
 		at = &(*at)->after;
 	if (*at)
 		*at = work->after;
+	next_turn(gpu);
 }
 
-/* It may have been counted with others, or may never end: it is not waited for. */
+/* It may have been counted with others, or may never end: nobody waits for it. */
 static void abandon(struct work *work)
 {
 	__atomic_store_n(&work->context->abandoned, true, __ATOMIC_RELEASE);
 	work->counts_ended = true;
+}
+
+static void release(struct gpu *gpu)
+{
+	while (gpu->turn) {
+		abandon(gpu->turn);
+		end_turn(gpu->turn);
+	}
 }
 
 static void on_arrival(struct work *work)
@@ -113,19 +119,12 @@ static void on_arrival(struct work *work)
 	struct work **last = &work->gpu->first;
 
 	work->arrived = true;
-	if (service_released()) {
-		abandon(work);
-		give_turn(work);
-		work->gpu->turn = NULL; /* nobody waits for it */
-		return;
-	}
-	if (!work->gpu->turn) {
-		give_turn(work);
-		return;
-	}
 	while (*last)
 		last = &(*last)->after;
 	*last = work;
+	next_turn(work->gpu);
+	if (service_released())
+		release(work->gpu);
 }
 
 static void on_kernel(struct work *work)
@@ -162,7 +161,7 @@ static void note_end(const struct work *work)
 		__atomic_store_n(&queue->ended, work->position, __ATOMIC_RELEASE);
 }
 
-/* By the thread of handlers: one may wait for a lock of the tool's, and its owner for a turn. */
+/* On the thread of handlers: a handler may wait for a lock whose owner waits for a turn. */
 static void deliver(struct work *work)
 {
 	struct context *context = work->context;
@@ -181,8 +180,7 @@ static void deliver(struct work *work)
 	__atomic_fetch_add(&over, 1, __ATOMIC_RELEASE);
 }
 
-/* All of it has ended: the handlers' turn. What the program learns of the end by comes behind that: see
- * harvest_help. */
+/* All of it has ended. The handlers come first, then the program's signal: see harvest_help. */
 static void hand_over(struct work *work)
 {
 	const struct work ended = *work; /* which the handlers' thread frees */
@@ -231,7 +229,7 @@ static void give_up(struct work *work)
 		work->kernel.handle = 0; /* the GPU's, should it still write */
 	work->kernel_ended = true;
 	if (work->counts)
-		pass_turn(work);
+		end_turn(work);
 }
 
 /* Whether there was news. */
@@ -249,7 +247,7 @@ static bool look(struct work *work)
 	}
 	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
 		work->counts_ended = true;
-		pass_turn(work);
+		end_turn(work);
 		news = true;
 	}
 	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {
@@ -259,28 +257,14 @@ static bool look(struct work *work)
 	return news;
 }
 
-static void release(struct gpu *gpu)
-{
-	if (gpu->turn)
-		abandon(gpu->turn);
-	gpu->turn = NULL;
-	while (gpu->first) {
-		struct work *work = gpu->first;
-		gpu->first = work->after;
-		abandon(work);
-		give_turn(work);
-		gpu->turn = NULL;
-	}
-}
-
-/* A turn that does not end, for whatever reason: all go, on all GPUs, and nothing more is counted. */
+/* A turn does not end: all dispatches go on, on all GPUs, and nothing more is counted. */
 static void release_all(void)
 {
 	struct gpu *gpu;
 
 	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
 		 "others go on, and nothing more is counted",
-		 (unsigned long long)(service.wait_ns / 1000000000u));
+		 (unsigned long long)(service_wait_ns() / 1000000000u));
 	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)
 		release(gpu);
@@ -292,7 +276,7 @@ static void watch(void)
 	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 
 	for (uint32_t i = 0; !service_released() && (gpu = gpu_at(i)); i++) {
-		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
+		if (gpu->turn && now > gpu->turn_since_ns + service_wait_ns())
 			release_all();
 	}
 }
@@ -354,7 +338,6 @@ static void drop_all(void)
 
 static void *serve(void *unused)
 {
-	const struct timespec pause = {0, SLEEP_NS};
 	uint64_t news_ns = runtime_now_ns(CLOCK_MONOTONIC);
 
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
@@ -372,7 +355,7 @@ static void *serve(void *unused)
 		if (runtime_now_ns(CLOCK_MONOTONIC) - news_ns < SPIN_NS)
 			sched_yield();
 		else
-			nanosleep(&pause, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 	}
 	return unused;
 }
@@ -426,9 +409,8 @@ static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
 	return now <= *until_ns;
 }
 
-/* The program has learnt that something has ended (harvest/harvest.h): the tool is told of it before the program
- * goes on. A handler may want a lock of the waiting thread's: it is waited for half a second, and not again before
- * it has got on. */
+/* The program has seen work end (harvest/harvest.h): the tool is told before the program goes on. A handler may want
+ * a lock of this thread: it gets half a second, and no more until it has got on. */
 bool harvest_help(void)
 {
 	static uint64_t stuck = UINT64_MAX; /* relaxed: who misses it waits once more */
@@ -454,7 +436,6 @@ bool harvest_help(void)
 static bool wait_for_all(int idle_ms, int most_ms)
 {
 	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
-	const struct timespec pause = {0, 1000000};
 	uint64_t before = 0, now;
 
 	for (int idle = 0, i = 0; idle < idle_ms && i < most_ms && !are_over(count); idle++, i++) {
@@ -462,13 +443,13 @@ static bool wait_for_all(int idle_ms, int most_ms)
 		if (now != before)
 			idle = 0;
 		before = now;
-		nanosleep(&pause, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	}
 	return are_over(count);
 }
 
-/* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told
- * of what the GPU has counted. Kernels that run on are not waited for. */
+/* A program may exit right after its last kernel, and HIP never ends the runtime: tells the tool of what was counted.
+ * Does not wait for kernels that still run. */
 static void at_exit(void)
 {
 	if (getpid() == service.pid)
@@ -479,7 +460,6 @@ static bool start_service(void)
 {
 	if (service.started)
 		return true;
-	service.wait_ns = service_wait_ns();
 	service.started = !own_thread_start(call_handlers, NULL) && !own_thread_start(serve, NULL);
 	service.pid = getpid();
 	if (service.started && atexit(at_exit))
@@ -489,21 +469,17 @@ static bool start_service(void)
 
 bool service_take(struct work *work)
 {
-	bool done;
-
-	pthread_mutex_lock(&service.lock);
-	done = start_service();
-	if (done) {
-		__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
-		__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
-		work->next = service.incoming;
-		service.incoming = work;
-		pthread_cond_signal(&service.more);
+	HOLD_LOCK(&service.lock);
+	if (!start_service()) {
+		complain("cannot start a thread; a dispatch is not counted");
+		return false;
 	}
-	pthread_mutex_unlock(&service.lock);
-	if (!done)
-		complain("no thread can be started; a dispatch is not counted");
-	return done;
+	__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
+	work->next = service.incoming;
+	service.incoming = work;
+	pthread_cond_signal(&service.more);
+	return true;
 }
 
 bool service_wait(void)

@@ -232,29 +232,24 @@ static struct started *take_out(uint64_t id)
 static bool ranges_start(const struct range *range)
 {
 	struct started *started = malloc(offsetof(struct started, kept.name) + range->name.length);
-	struct started *old;
 
 	if (!started)
 		return false;
 	keep_range(&started->kept, range);
-	pthread_mutex_lock(&table.lock);
-	old = take_out(range->id);
+	HOLD_LOCK(&table.lock);
+	free(take_out(range->id));
 	started->next = *bucket_of(range->id);
 	/* release: complete in a child that is forked now, too */
 	__atomic_store_n(bucket_of(range->id), started, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&table.lock);
-	free(old);
 	return true;
 }
 
 /* Takes it out; to be freed. NULL: there is none. */
 static struct started *ranges_stop(uint64_t id)
 {
-	struct started *found;
+	HOLD_LOCK(&table.lock);
+	struct started *found = take_out(id);
 
-	pthread_mutex_lock(&table.lock);
-	found = take_out(id);
-	pthread_mutex_unlock(&table.lock);
 	if (found)
 		found->kept.range.name.text = found->kept.name;
 	return found;

@@ -222,7 +222,7 @@ static void collect(struct items *items, const struct slot *slot)
 		uint32_t key;
 		int32_t value;
 	} pairs[ITEMS_MAX + 1];
-	uint32_t count = 0, i;
+	uint32_t count = 0;
 
 	/* librtl, which has locks of its own, is asked for names behind this one */
 	framework_lock();
@@ -231,7 +231,7 @@ static void collect(struct items *items, const struct slot *slot)
 		pairs[count].value = node->value;
 	}
 	framework_unlock();
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		add_item(items, (struct entry *)(uintptr_t)strings_get(pairs[i].key),
 			 objects_get((uint32_t)pairs[i].value));
 }
@@ -330,13 +330,13 @@ static __attribute__((noinline)) void record_object(struct notify *n, struct ite
 	r = begin(n, size, items_bytes(items));
 	if (!r)
 		return;
-	p = rtl_record_payload(r);
-	e = rtl_record_payload(r);
 	if (edge) {
+		e = rtl_record_payload(r);
 		e->source = n->object ? n->object->event.source_id : 0;
 		e->target = n->object ? n->object->event.target_id : 0;
 		e->metadata = write_items(items, e, size);
 	} else {
+		p = rtl_record_payload(r);
 		p->event_type = n->object ? n->object->event.event_type : 0;
 		p->activity = n->object ? n->object->event.activity_type : 0;
 		p->metadata = write_items(items, p, size);

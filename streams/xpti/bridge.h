@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From XPTI to the bus: each stream becomes one of librtl's, each notify that somebody wants an
- * event there, and what begins and ends a scope (rtl/scope.h), so that calls and work on the GPU
- * below name their node. Any thread.
+/* From XPTI to the bus: each stream becomes one of librtl's, each wanted notify an event there, and what begins and
+ * ends a scope (rtl/scope.h), so that calls and GPU work below name their node. Any thread.
  *
- * Nothing of the publisher's memory is read but what its stream is known to promise: user data of
- * known streams, by type. Objects are looked up, never followed.
+ * Nothing of the publisher's memory is read but user data that its stream is known to promise, by type. Objects are
+ * looked up, never followed.
  *
- * A stream "NAME.debug" is recorded where RTL_XPTI_DEBUG=1 asks for it. Else its events, which come
- * when a plugin wants them, go to the stream NAME: publishers give them to one of the two.
- */
+ * A stream "NAME.debug" is recorded if RTL_XPTI_DEBUG=1 asks for it. Else its events, which come when a plugin wants
+ * them, go to the stream NAME: publishers give them to one of the two. */
 #pragma once
 
 #include "streams.h"

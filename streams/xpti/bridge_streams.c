@@ -62,22 +62,21 @@ static void mark(struct known_type *of, const uint8_t *list, size_t count, uint8
 static void describe(struct known_type *of, uint32_t kind)
 {
 	const struct rtl_stream_info *info = descriptions[kind];
-	uint32_t i;
 
 	mark(of, special, sizeof special, KNOWN_SPECIAL);
 	if (kind == KIND_SYCL)
 		mark(of, sycl_texts, sizeof sycl_texts, KNOWN_TEXT);
 	if (kind == KIND_CALLS)
 		mark(of, call_texts, sizeof call_texts, KNOWN_TEXT);
-	for (i = 0; i < 256; i++)
+	for (uint32_t i = 0; i < 256; i++)
 		of[i].number = RTL_OTHER;
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (info->types[i].type < 0x80)
 			of[info->types[i].type].number = (uint8_t)info->types[i].type;
-	for (i = 0; i < 256; i++)
+	for (uint32_t i = 0; i < 256; i++)
 		if (of[i].number == RTL_OTHER)
 			of[i].flags = 0;
-	for (i = 0; i < sizeof begins; i++) {
+	for (uint32_t i = 0; i < sizeof begins; i++) {
 		of[begins[i]].flags |= KNOWN_BEGIN;
 		of[begins[i] + 1].flags |= KNOWN_END;
 	}
@@ -85,9 +84,7 @@ static void describe(struct known_type *of, uint32_t kind)
 
 void bridge_start(void)
 {
-	uint32_t kind;
-
-	for (kind = 0; kind <= KIND_MEMORY; kind++)
+	for (uint32_t kind = 0; kind <= KIND_MEMORY; kind++)
 		describe(types[kind], kind);
 }
 
@@ -98,15 +95,14 @@ static const char debug_end[] = ".debug";
 void bridge_name(struct stream *stream, const char *name)
 {
 	size_t length = strlen(name), end = sizeof debug_end - 1;
-	uint32_t i;
 
-	for (i = 0; i < KNOWN; i++)
+	for (uint32_t i = 0; i < KNOWN; i++)
 		if (!strcmp(known[i].name, name))
 			stream->kind = (uint8_t)known[i].kind;
 	stream->types = types[stream->kind];
 	stream->debug = length > end && !strcmp(name + length - end, debug_end);
 	/* whichever of the two comes later finds the other */
-	for (i = 1; i < STREAMS && streams[i].name; i++) {
+	for (uint32_t i = 1; i < STREAMS && streams[i].name; i++) {
 		struct stream *other = &streams[i];
 		size_t other_length = strlen(other->name);
 
@@ -150,12 +146,11 @@ void bridge_stream(struct stream *stream)
 	if (!(framework_now() & STATE_RTL) || (stream->debug && !framework_wants_debug()))
 		return;
 	make_name(name, sizeof name, stream->name);
-	if (strcmp(name, stream->name) != 0 || stream->kind == KIND_UNKNOWN)
-		snprintf(description, sizeof description, "XPTI's stream \"%.200s\"", stream->name);
-	else
-		snprintf(description, sizeof description, "%s", info.description);
 	info.name = name;
-	info.description = description;
+	if (strcmp(name, stream->name) != 0 || stream->kind == KIND_UNKNOWN) {
+		snprintf(description, sizeof description, "XPTI's stream \"%.200s\"", stream->name);
+		info.description = description;
+	}
 	err = rtl_stream_register(&info, &rtl);
 	if (err) {
 		/* it is not tried again */
@@ -170,9 +165,7 @@ void bridge_stream(struct stream *stream)
 
 void bridge_streams(void)
 {
-	uint32_t i;
-
-	for (i = 1; i < XPTI_INVALID_STREAM; i++)
+	for (uint32_t i = 1; i < XPTI_INVALID_STREAM; i++)
 		if (__atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE) &&
 		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
 			bridge_stream(&streams[i]);
@@ -182,9 +175,8 @@ void bridge_streams(void)
 bool bridge_wants_any(const struct rtl_stream *rtl)
 {
 	uint64_t any = 0, word;
-	uint32_t i;
 
-	for (i = 0; i < 64; i += 8) {
+	for (uint32_t i = 0; i < 64; i += 8) {
 		memcpy(&word, rtl->wanted + i, 8);
 		any |= word;
 	}
@@ -247,9 +239,8 @@ const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 {
 	static struct rtl_stream_info infos[KNOWN];
 	static const struct rtl_stream_info *list[KNOWN];
-	uint32_t i;
 
-	for (i = 0; i < KNOWN; i++) {
+	for (uint32_t i = 0; i < KNOWN; i++) {
 		infos[i] = *descriptions[known[i].kind];
 		infos[i].name = known[i].name;
 		list[i] = &infos[i];

@@ -134,11 +134,9 @@ struct slot *slot_of(const void *event)
 	struct slot *slot = (struct slot *)(uintptr_t)event;
 	uint32_t i;
 
-	if (!event)
+	if (!event || offset % sizeof(struct slot))
 		return NULL;
 	i = chunk_place(chunk);
-	if (offset % sizeof(struct slot))
-		return NULL;
 	while ((there = __atomic_load_n(&chunk_places[i], __ATOMIC_ACQUIRE)) && there != chunk)
 		i = (i + 1) % CHUNKS;
 	if (!there || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_FREE)
@@ -171,11 +169,9 @@ static bool add_chunk(void)
 	char *memory, *chunk;
 	uint32_t i;
 
-	if (chunk_count == CHUNKS_MAX)
-		return false;
 	/* malloc's: so that sanitizers follow what metadata hangs on it. Of its pages only those
 	 * are used that become slots. */
-	memory = calloc(1, 2 * CHUNK);
+	memory = chunk_count < CHUNKS_MAX ? calloc(1, 2 * CHUNK) : NULL;
 	if (!memory)
 		return false;
 	chunk = (char *)(((uintptr_t)memory + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
@@ -218,9 +214,7 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	instance = __atomic_add_fetch(&key->instances, 1, __ATOMIC_RELAXED);
 	event = &slot->event;
 	slot->key = key;
-	slot->uses = slot->uses ? slot->uses + 1 : FIRST_USE;
-	if (!slot->uses)
-		slot->uses = FIRST_USE;
+	slot->uses = slot->uses && slot->uses + 1 ? slot->uses + 1 : FIRST_USE;
 	slot->stream = 0;
 	*event = (struct xpti_event){
 		.unique_id = (uint64_t)slot->uses << 32 | index_of(slot),

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Payloads and events.
- *
- * A key is what payloads with one name, file, line and column have in common; it stays. Each visit
- * makes an event of its own: a slot, which holds all that belongs to it and never leaves its place,
- * so that a pointer can be told from rubbish without looking behind it.
- *
- * Ids: that of a slot says where it is and how often it was used before, so it is never given out
- * again. Those of keys are below all of them.
- *
- * Programs rarely release events, so their number grows until memory ends.
- */
+/* Payloads and events. A key is what payloads with one name, file, line and column share; it stays. Each visit makes an
+ * event: a slot, which holds all that belongs to it and never moves, so that a pointer can be checked without
+ * looking behind it. A slot's id says where it is and how often it was used, so it is never given out again; keys'
+ * ids are below. Programs rarely release events: their number grows until memory ends. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The framework's life: what the environment says, plugins, tracing on and off, streams that begin
- * and end. SYCL may finalize what it never initialized, and other users of the framework go on
- * after one of them has finalized it: so nothing is ever destroyed.
- */
+/* The framework's life: environment, plugins, tracing on and off, streams that begin and end. SYCL may finalize what it
+ * never initialized while others go on: so nothing is ever destroyed. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -29,10 +26,8 @@ static uint32_t announced; /* the stream of the framework itself; relaxed */
 
 static const char own_stream[] = "xpti.framework";
 
-/*
- * Plugins of XPTI: the list of XPTI_SUBSCRIBERS, never unloaded. Several threads may load it at once. Their functions
- * are called without a lock, on the thread that calls the framework.
- */
+/* Plugins of XPTI: the list of XPTI_SUBSCRIBERS, never unloaded, perhaps loaded by several threads at once. They are
+ * called without a lock, on the thread that calls the framework. */
 
 #define PLUGINS 64u
 
@@ -45,14 +40,6 @@ struct plugin {
 
 static struct plugin plugins[PLUGINS];
 static uint32_t count; /* release by add, under the lock; acquire by others */
-
-/* dlsym gives a pointer to data. */
-static void take(void *library, const char *name, void *place)
-{
-	void *symbol = dlsym(library, name);
-
-	memcpy(place, &symbol, sizeof symbol);
-}
 
 /* False: there are too many. */
 static bool add(const struct plugin *plugin)
@@ -83,9 +70,9 @@ static void load(const char *name)
 			name, dlerror());
 		return;
 	}
-	take(library, "xptiTraceInit", &plugin.init);
-	take(library, "xptiTraceFinish", &plugin.finish);
-	take(library, "xptiQuerySubscriberStreamDetailLevel", &plugin.detail);
+	plugin.init = (xpti_plugin_init)dlsym(library, "xptiTraceInit");
+	plugin.finish = (xpti_plugin_finish)dlsym(library, "xptiTraceFinish");
+	plugin.detail = (xpti_plugin_detail)dlsym(library, "xptiQuerySubscriberStreamDetailLevel");
 	if (!plugin.init || !plugin.finish) {
 		rtl_log(RTL_LEVEL_WARNING, "xpti",
 			"XPTI_SUBSCRIBERS: %s is no plugin of XPTI: it has no %s", name,
@@ -116,26 +103,21 @@ static uint32_t plugins_count(void)
 
 static void plugins_init(uint32_t major, uint32_t minor, const char *version, const char *stream)
 {
-	uint32_t i, n = plugins_count();
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0, n = plugins_count(); i < n; i++)
 		plugins[i].init(major, minor, version, stream);
 }
 
 static void plugins_finish(const char *stream)
 {
-	uint32_t i, n = plugins_count();
-
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0, n = plugins_count(); i < n; i++)
 		plugins[i].finish(stream);
 }
 
 static uint8_t plugins_detail(const char *stream)
 {
 	uint8_t most = XPTI_DETAIL_NONE;
-	uint32_t i, n = plugins_count();
 
-	for (i = 0; i < n; i++) {
+	for (uint32_t i = 0, n = plugins_count(); i < n; i++) {
 		uint8_t level = XPTI_DETAIL_NORMAL;
 
 		if (plugins[i].detail && !plugins[i].detail(stream, &level))

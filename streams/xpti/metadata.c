@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * An event's metadata: a map that collectors of C++ walk, look up in, and may add to as the
- * std::unordered_map that it is to them. So its memory comes from the program's operator new, where
- * it has one. An event has few items: one bucket does, until C++ makes it more.
- *
- * Writers of maps hold the framework's lock. Readers of C++ do not, as with upstream.
- */
+/* An event's metadata: a std::unordered_map to C++ collectors, which walk it and may add to it. So its memory comes
+ * from the program's operator new, if it has one. One bucket does for its few items, until C++ makes it more.
+ * Writers hold the framework's lock; readers of C++ do not, as with upstream. */
 #include <dlfcn.h>
 #include <stdlib.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is interned: strings, objects (bytes with a type), and the keys of events.h. What is in a table is
- * found without a lock, has a number, and neither changes nor moves. It is added under the framework's lock.
- */
+/* What is interned: strings, objects (bytes with a type), and the keys of events.h. An entry has a number, is found
+ * without a lock, and never changes or moves; the framework's lock serialises additions. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What each thread keeps for the framework, and the lock that all of its rare paths share.
- *
- * The lock is held for microseconds, and never around a call out of this library but malloc, mmap
- * and functions of librtl that take no subscriber's part. A fork waits for it.
- */
+/* What each thread keeps for the framework, and the lock of all its rare paths: held for microseconds, around no
+ * call out of this library but malloc, mmap and functions of librtl that call no subscriber. A fork waits for it. */
 #pragma once
 
 #include <stdbool.h>

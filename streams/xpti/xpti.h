@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * XPTI's ABI in C, as SYCL's runtimes of August 2024 and later use it: layouts, numbers and the
- * functions that a framework exports. Trace-point types have the numbers of <rtl/types.h>. References of
- * C++ are pointers here. Layouts are asserted in interfaces.c, with the classes of C++ behind interfaces.
- *
- * No state; for all files of this folder, and for tests.
- */
+/* XPTI's ABI in C, as SYCL's runtimes since August 2024 use it: layouts, numbers, and functions that a framework
+ * exports. Trace-point types have the numbers of <rtl/types.h>. References of C++ are pointers here. interfaces.c
+ * asserts the layouts, and has the C++ classes behind interfaces. */
 #pragma once
 
 #include <stdbool.h>

@@ -118,12 +118,6 @@ static bool is_busy(long code)
 	return false;
 }
 
-static bool is_about_user(long code, long status)
-{
-	return status == 401 || (code >= CH_UNKNOWN_USER && code <= CH_IP_ADDRESS_NOT_ALLOWED) ||
-	       code == CH_AUTHENTICATION_FAILED;
-}
-
 /* The server's own words, without what is of no use to anybody. */
 static const char *words(struct http *http)
 {
@@ -145,7 +139,8 @@ static enum http_result judge(struct http *http, long status, bool inserts)
 		http->code = strtol(http->answer + 6, NULL, 10);
 	if (status == 200 && !http->code)
 		return HTTP_DONE;
-	if (is_about_user(http->code, status))
+	if (status == 401 || http->code == CH_AUTHENTICATION_FAILED ||
+	    (http->code >= CH_UNKNOWN_USER && http->code <= CH_IP_ADDRESS_NOT_ALLOWED))
 		http_say(http,
 			 "the server refuses the user '%s' or its password: give others with user= "
 			 "and password=",

@@ -19,8 +19,6 @@
 /* A program waits no longer, at its end or where the server does not answer; an rtl does. */
 #define IN_PROCESS_WAIT_S 3u
 
-enum { SERVER, PORT, TLS, CA, DATABASE, USER, PASSWORD, RUN, INTERVAL, WAIT, TIMEOUT, ARGS };
-
 static const struct rtl_setting_info setting_infos[] = {
 	[SERVER] = RTL_TEXT_SETTING("server", "localhost", 1, 255, "name or address of the server"),
 	[PORT] = RTL_NUMBER_SETTING("port", NULL, 1, 65535,
@@ -38,23 +36,15 @@ static const struct rtl_setting_info setting_infos[] = {
 				 "what the ranks of a job have in common, with %q{NAME} and %h "
 				 "(default: the job's id, as its launcher tells it)"),
 	[INTERVAL] =
-		RTL_NUMBER_SETTING("interval", "5", 0, 3600, "so many seconds rows wait for more"),
+		RTL_NUMBER_SETTING("interval", "5", 0, 3600, "seconds that rows wait for others"),
 	[WAIT] = RTL_NUMBER_SETTING("wait", "60", 0, 86400,
-				    "so many seconds the end waits for a server that is away"),
+				    "seconds to wait at the end for an unavailable server"),
 	[TIMEOUT] = RTL_NUMBER_SETTING("timeout", "10", 1, 3600,
-				       "after so many seconds without an answer it is away"),
+				       "seconds without an answer after which it is unavailable"),
 	[ARGS] = RTL_SWITCH_SETTING("args", "no", "calls with their arguments"),
 };
 
-#define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
-
 /* ---- what waits ---- */
-
-static bool is_due(const struct sub *sub)
-{
-	return sub->store.rows >= ROWS_DUE ||
-	       clock_now_ns() - sub->store.waiting_ns >= sub->interval_ns;
-}
 
 static bool keeps(const struct sub *sub, bool anyway)
 {
@@ -88,7 +78,7 @@ static void say_away(struct sub *sub)
 	sub->said_away = true;
 }
 
-/* Sends what waits. 1: not now; 0, or an error, said. */
+/* Sends all waiting rows. 0; 1: not now; or an error, after a message. */
 static int commit(struct sub *sub)
 {
 	enum http_result result;
@@ -122,41 +112,31 @@ static void plugin_destroy(void *instance)
 	}
 	lookup_fini(sub);
 	names_fini(&sub->names);
-	free(sub->server);
-	free(sub->ca);
-	free(sub->database);
-	free(sub->user);
-	if (sub->password)
-		explicit_bzero(sub->password, strlen(sub->password));
-	free(sub->password);
-	free(sub->run_pattern);
+	if (sub->texts[PASSWORD])
+		explicit_bzero(sub->texts[PASSWORD], strlen(sub->texts[PASSWORD]));
+	for (int i = 0; i < SETTINGS; i++)
+		free(sub->texts[i]);
 	free(sub->run);
 	free(sub);
-}
-
-static bool copy_text(char **to, const struct rtl_setting *settings, size_t n)
-{
-	const char *value = rtl_setting_at(settings, n)->value;
-
-	*to = value ? strdup(value) : NULL;
-	return *to || !value;
 }
 
 static bool take_settings(struct sub *sub, const struct rtl_setting *settings)
 {
 	const char *secret = getenv("RTL_CLICKHOUSE_PASSWORD");
+	bool done = true;
 
 	sub->interval_ns = rtl_setting_at(settings, INTERVAL)->number * SECOND_NS;
 	sub->wait_ns = rtl_setting_at(settings, WAIT)->number * SECOND_NS;
 	sub->timeout_s = (uint32_t)rtl_setting_at(settings, TIMEOUT)->number;
 	sub->args = rtl_setting_at(settings, ARGS)->number;
-	if (!copy_text(&sub->password, settings, PASSWORD))
-		return false;
-	if (!sub->password)
-		sub->password = strdup(secret ? secret : "");
-	return sub->password && copy_text(&sub->server, settings, SERVER) &&
-	       copy_text(&sub->ca, settings, CA) && copy_text(&sub->database, settings, DATABASE) &&
-	       copy_text(&sub->user, settings, USER) && copy_text(&sub->run_pattern, settings, RUN);
+	for (size_t i = 0; i < SETTINGS; i++) {
+		const char *value = rtl_setting_at(settings, i)->value;
+
+		if (i == PASSWORD && !value)
+			value = secret ? secret : "";
+		done &= !value || (sub->texts[i] = strdup(value));
+	}
+	return done;
 }
 
 static void meet_host(struct sub *sub)
@@ -181,15 +161,15 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 		return RTL_ENOMEM;
 	meet_host(sub);
 	server = (struct http_server){
-		.host = sub->server,
+		.host = sub->texts[SERVER],
 		.port = (uint16_t)(port  ? port
 				   : tls ? 8443
 					 : 8123),
 		.tls = tls,
-		.ca = sub->ca,
-		.database = sub->database,
-		.user = sub->user,
-		.password = sub->password,
+		.ca = sub->texts[CA],
+		.database = sub->texts[DATABASE],
+		.user = sub->texts[USER],
+		.password = sub->texts[PASSWORD],
 		.timeout_s = sub->timeout_s,
 	};
 	return store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
@@ -198,7 +178,7 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 		       : 0;
 }
 
-/* A server that does not want us is an error at once, one that is away may come. */
+/* A server that refuses us is an error at once; one that is away may come back. */
 static int look_for_server(struct sub *sub)
 {
 	enum http_result result;
@@ -283,7 +263,9 @@ static int plugin_flush(void *instance)
 		return RTL_EIO;
 	if (sub->unprepared)
 		return fail(sub, sub->store.http.message);
-	if (!sub->store.rows || (!is_due(sub) && keeps(sub, false)))
+	if (!sub->store.rows ||
+	    (sub->store.rows < ROWS_DUE &&
+	     clock_now_ns() - sub->store.waiting_ns < sub->interval_ns && keeps(sub, false)))
 		return 0;
 	result = commit(sub);
 	if (result > 0)
@@ -319,19 +301,5 @@ static int plugin_finish(void *instance)
 	return result;
 }
 
-RTL_EXPORT_SUBSCRIBER = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(struct rtl_subscriber),
-	.name = "clickhouse",
-	.version = HOST_RTL_VERSION,
-	.description = "rows for a ClickHouse server: the runs of a fleet, side by side",
-	.settings = setting_infos,
-	.setting_count = SETTING_COUNT,
-	.create = plugin_create,
-	.stream = plugin_stream,
-	.process_begin = plugin_process_begin,
-	.process_end = plugin_process_end,
-	.flush = plugin_flush,
-	.finish = plugin_finish,
-	.destroy = plugin_destroy,
-};
+HOST_SUBSCRIBER("clickhouse", "rows for a ClickHouse server: the runs of a fleet, side by side",
+		setting_infos);

@@ -31,15 +31,15 @@ static int choose_run(struct sub *sub, const struct rtl_process *info)
 	const struct output_names names = output_names_of(info);
 	int result = 0;
 
-	if (*sub->run_pattern)
-		result = output_expand(sub->run_pattern, &names, &sub->run);
+	if (*sub->texts[RUN])
+		result = output_expand(sub->texts[RUN], &names, &sub->run);
 	else
 		sub->run = strdup(name_of_run(sub, info));
 	sub->day = (uint16_t)(host_clock_ns(CLOCK_REALTIME) / 1000000000u / 86400u);
 	if (result == RTL_EINVAL)
 		host_say(sub->host, RTL_LEVEL_ERROR,
 			 "run=%s: what stands behind a percent sign is not set, or has no meaning",
-			 sub->run_pattern);
+			 sub->texts[RUN]);
 	return result ? result : sub->run ? 0 : RTL_ENOMEM;
 }
 
@@ -245,7 +245,7 @@ int run_begin(struct sub *sub, struct process *process)
 {
 	int result = 0;
 
-	if (*sub->run_pattern && !sub->run)
+	if (*sub->texts[RUN] && !sub->run)
 		result = choose_run(sub, process->info);
 	if (!sub->replays)
 		process->boot_ns =

@@ -51,10 +51,26 @@ struct stream {
 	uint64_t skipped; /* events that were not as described */
 };
 
+/* Settings, in the order of the descriptor. */
+enum {
+	SERVER,
+	PORT,
+	TLS,
+	CA,
+	DATABASE,
+	USER,
+	PASSWORD,
+	RUN,
+	INTERVAL,
+	WAIT,
+	TIMEOUT,
+	ARGS,
+	SETTINGS
+};
+
 struct sub {
 	const struct rtl_host *host;
-	/* settings */
-	char *server, *ca, *database, *user, *password, *run_pattern;
+	char *texts[SETTINGS]; /* settings; NULL: none */
 	uint64_t interval_ns, wait_ns;
 	uint32_t timeout_s;
 	bool args;

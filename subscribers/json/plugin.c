@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plugin.c: the descriptor, the settings, and the calls of the host. The output is opened in
- * create; where its name depends on a process that is not known yet, or all of it is of the past,
- * with the first process.
+ * The subscriber that writes timelines; what it makes of events is library/timeline/event_sink.h. The output is opened
+ * in create; where its name depends on a process that is not known yet, or all of it is of the past, with the first
+ * process. All of it runs on the host's thread.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "sub.h"
+#include "event_sink.h"
+#include "output_place.h"
 
 enum { OUTPUT, ARGS, COUNTERS };
 
@@ -23,14 +26,146 @@ static const struct rtl_setting_info setting_infos[] = {
 	[COUNTERS] = RTL_SWITCH_SETTING("counters", "yes", "memory in use, hardware counters"),
 };
 
-#define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
+struct sub {
+	struct event_sink sink;
+	char *pattern; /* of the output's name */
+	bool recovers, replays;
+	bool open, failed;
+	bool complete; /* it is recovered, and nothing is missing */
+	struct output_file output;
+};
 
-/* ---- the output ---- */
+/* ---- the output: no file is replaced but a timeline of rtl's that is complete, of another session; a host that
+ * recovers goes on with what is there ---- */
 
+static const char *const beside[] = {STATE_SUFFIX, NULL};
+
+static int check_pattern(struct sub *sub)
+{
+	enum timeline_format format;
+
+	if (timeline_format_of(sub->pattern, &format))
+		return 0;
+	host_say(sub->sink.host, RTL_LEVEL_ERROR,
+		 "%s: unknown suffix; known are " TIMELINE_SUFFIXES, sub->pattern);
+	return RTL_EINVAL;
+}
+
+/* `found`: what is there. */
+static int begin(struct sub *sub, enum timeline_format format, enum look found, uint64_t base_ns,
+		 int32_t pid)
+{
+	const char *session = sub->sink.host->property(sub->sink.host, "session");
+	/* the wall clock at the base; for a recording it is unknown */
+	const int64_t unix_ns = sub->replays ? 0
+					     : (int64_t)(host_clock_ns(CLOCK_REALTIME) -
+							 host_clock_ns(CLOCK_BOOTTIME) + base_ns);
+	const int fd = output_create(&sub->output, found, pid, O_RDWR);
+
+	if (fd < 0)
+		return fd;
+	sub->open = timeline_begin(&sub->sink.timeline, sub->output.path, fd, format, base_ns,
+				   unix_ns, session ? session : "", true);
+	if (sub->open)
+		return 0;
+	output_say(&sub->output, RTL_LEVEL_ERROR, "cannot be written (%s)",
+		   strerror(timeline_error(&sub->sink.timeline)));
+	timeline_fini(&sub->sink.timeline, true);
+	output_remove(&sub->output);
+	return RTL_EIO;
+}
+
+/* ---- going on ---- */
+
+static int go_on(struct sub *sub, enum timeline_format format)
+{
+	const int fd = output_open_file(&sub->output, O_RDWR);
+
+	if (fd < 0)
+		return fd;
+	sub->open = timeline_continue(&sub->sink.timeline, fd, format);
+	if (sub->open)
+		return 0;
+	if (timeline_error(&sub->sink.timeline))
+		output_say(&sub->output, RTL_LEVEL_ERROR, "cannot be continued (%s)",
+			   strerror(timeline_error(&sub->sink.timeline)));
+	else
+		output_say(&sub->output, RTL_LEVEL_ERROR,
+			   "is not as its writer has left it: recover to another file");
+	timeline_fini(&sub->sink.timeline, false);
+	return RTL_EFORMAT;
+}
+
+static int refuse_recovery(struct sub *sub, enum look found)
+{
+	if (sub->complete) { /* its writer died later */
+		output_say(&sub->output, RTL_LEVEL_INFO, "is complete already");
+		return 0;
+	}
+	if (found == LOOK_SESSION || found == LOOK_LIVE) {
+		output_say(&sub->output, RTL_LEVEL_ERROR,
+			   "is still being written by another process; end that one first");
+		return RTL_EBUSY;
+	}
+	output_say(&sub->output, RTL_LEVEL_ERROR,
+		   "is no timeline that somebody has left unfinished; name another file");
+	return RTL_EFORMAT;
+}
+
+/* Its writer died before its first commit: then nothing is there. */
+static bool holds_nothing(const struct sub *sub, enum look found)
+{
+	const struct state *state = &sub->sink.timeline.state;
+	struct stat st;
+
+	if (found == LOOK_UNFINISHED)
+		return !state->offset;
+	return found == LOOK_OLD && stat(sub->output.path, &st) == 0 && !st.st_size;
+}
+
+static int open_locked(struct sub *sub, enum timeline_format format, uint64_t base_ns, int32_t pid)
+{
+	const char *session = sub->sink.host->property(sub->sink.host, "session");
+	struct state *state = &sub->sink.timeline.state;
+	enum look found;
+
+	if (!state_init(state, sub->output.path))
+		return RTL_ENOMEM;
+	found = timeline_look(sub->output.path, format, session, state);
+	if (sub->recovers && holds_nothing(sub, found)) {
+		output_remove(&sub->output);
+		found = LOOK_NOTHING;
+	}
+	if (sub->recovers && found == LOOK_UNFINISHED)
+		return go_on(sub, format);
+	sub->complete = sub->recovers && found == LOOK_SESSION && !*state->writer;
+	state_fini(state, false);
+	if (!sub->recovers || (found == LOOK_NOTHING && base_ns))
+		return begin(sub, format, found, base_ns, pid);
+	if (found != LOOK_NOTHING)
+		return refuse_recovery(sub, found);
+	output_fini(&sub->output);
+	return 0; /* there may be nothing to write either */
+}
+
+/* Chooses, makes and begins the file for those names. base_ns: what times are relative to; 0: now, or what a file
+ * says that is to be continued (without one it stays closed). 0 or an enum rtl_error, said. */
 static int open_output(struct sub *sub, const struct output_names *names, uint64_t base_ns)
 {
-	int result = output_begin(sub, names, base_ns);
+	enum timeline_format format;
+	int result;
 
+	sub->output.host = sub->sink.host;
+	sub->output.beside = beside;
+	result = output_name(&sub->output, sub->pattern, names);
+	if (result != 0)
+		return result;
+	/* it ends as the pattern, which has been looked at */
+	timeline_format_of(sub->output.path, &format);
+	if (!base_ns && !sub->recovers)
+		base_ns = host_clock_ns(CLOCK_BOOTTIME);
+	result = open_locked(sub, format, base_ns, names->pid);
+	output_release(&sub->output);
 	if (result == 0 && sub->open &&
 	    !work_init(&sub->sink.work, &sub->sink.timeline, sub->sink.counters))
 		result = RTL_ENOMEM;
@@ -125,7 +260,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 			 size_t count, void **instance)
 {
 	struct sub *sub = calloc(1, sizeof(*sub));
-	enum timeline_format format;
 	int result;
 
 	if (!sub)
@@ -136,7 +270,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	sub->sink.counters = rtl_setting_at(settings, COUNTERS)->number;
 	sub->recovers = host_is(host, "recover");
 	sub->replays = host_is(host, "replay");
-	result = sub->pattern ? output_format(sub, sub->pattern, &format) : RTL_ENOMEM;
+	result = sub->pattern ? check_pattern(sub) : RTL_ENOMEM;
 	if (result == 0)
 		result = open_if_known(sub);
 	if (result != 0) {
@@ -217,19 +351,5 @@ static int plugin_finish(void *instance)
 	return result;
 }
 
-RTL_EXPORT_SUBSCRIBER = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(struct rtl_subscriber),
-	.name = "json",
-	.version = HOST_RTL_VERSION,
-	.description = "timeline for Perfetto and TraceLens: JSON, compressed JSON, or protobuf",
-	.settings = setting_infos,
-	.setting_count = SETTING_COUNT,
-	.create = plugin_create,
-	.stream = plugin_stream,
-	.process_begin = plugin_process_begin,
-	.process_end = plugin_process_end,
-	.flush = plugin_flush,
-	.finish = plugin_finish,
-	.destroy = plugin_destroy,
-};
+HOST_SUBSCRIBER("json", "timeline for Perfetto and TraceLens: JSON, compressed JSON, or protobuf",
+		setting_infos);

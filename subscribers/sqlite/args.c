@@ -81,12 +81,6 @@ static void put_values(struct sub *sub, struct process *process, char *values, u
 	}
 }
 
-/* What a value's kind is called in JSON. */
-static const char *kind_name(uint16_t kind)
-{
-	return kind == RTL_KIND_STRING || kind == RTL_KIND_TEXT ? "text" : wanted_kind_name(kind);
-}
-
 static void put_quoted(sqlite3_str *json, const char *text, size_t length)
 {
 	sqlite3_str_appendchar(json, 1, '"');
@@ -112,7 +106,9 @@ static char *make_json(struct sub *sub, const struct rtl_event *event,
 			continue;
 		sqlite3_str_appendall(json, sqlite3_str_length(json) ? ",\n" : "{");
 		put_quoted(json, value.name, strlen(value.name));
-		sqlite3_str_appendf(json, ":[\"%s\",", kind_name(value.kind));
+		sqlite3_str_appendf(json, ":[\"%s\",",
+				    wanted_kind_name(value.kind == RTL_KIND_STRING ? RTL_KIND_TEXT
+										   : value.kind));
 		text = value.kind == RTL_KIND_STRING
 			       ? sub->host->string(sub->host, event->process, value.number)
 			       : NULL;

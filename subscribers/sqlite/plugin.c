@@ -72,15 +72,6 @@ static void *begin_in_thread(void *user)
 	return NULL;
 }
 
-/* false: there is no thread. */
-static bool begin_meanwhile(struct sub *sub)
-{
-	if (!host_is(sub->host, "collector") || sub->continues)
-		return false;
-	sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
-	return sub->begins;
-}
-
 /* Waits for the thread, if there is one. */
 static void await_begin(struct sub *sub)
 {
@@ -118,7 +109,9 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		output_release(&sub->output);
 		return RTL_EIO;
 	}
-	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
+	if (may_wait && host_is(sub->host, "collector") && !sub->continues)
+		sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
+	return sub->begins ? 0 : begin_output(sub);
 }
 
 /* Opens now if the name can be known now. */
@@ -286,19 +279,5 @@ static int plugin_finish(void *instance)
 	return status(sub);
 }
 
-RTL_EXPORT_SUBSCRIBER = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(struct rtl_subscriber),
-	.name = "sqlite",
-	.version = HOST_RTL_VERSION,
-	.description = "SQLite database with the rocpd schema of RPD and tables of rtl",
-	.settings = setting_infos,
-	.setting_count = sizeof(setting_infos) / sizeof(*setting_infos),
-	.create = plugin_create,
-	.stream = plugin_stream,
-	.process_begin = plugin_process_begin,
-	.process_end = plugin_process_end,
-	.flush = plugin_flush,
-	.finish = plugin_finish,
-	.destroy = plugin_destroy,
-};
+HOST_SUBSCRIBER("sqlite", "SQLite database with the rocpd schema of RPD and tables of rtl",
+		setting_infos);

@@ -169,20 +169,16 @@ static void write_clock(struct sub *sub, const struct process *process)
 }
 
 /* How well the process's times are known: once, whatever hosts there were. */
-static void write_calibration(struct sub *sub, const struct process *process)
+static void write_calibration(struct sub *sub, const struct process *process,
+			      const struct rtl_calibration *c)
 {
-	const struct rtl_host *host = sub->host;
-	struct rtl_calibration c = {.struct_size = sizeof(c)};
-
-	if (host->calibration(host, process->info, &c) != 0)
-		return;
 	writer_execf(&sub->writer, "DELETE FROM rtl_clock WHERE process = %u AND pairs IS NOT NULL",
 		     process->number);
 	writer_execf(&sub->writer,
 		     "INSERT INTO rtl_clock (process, time_ns, pairs, tick_error_ns, ns_per_tick,"
 		     " first_ns, last_ns) VALUES (%u, %lld, %u, %lld, %!.17g, %lld, %lld)",
-		     process->number, (long long)c.last_ns, c.pairs, (long long)c.error_ns,
-		     c.ns_per_tick, (long long)c.first_ns, (long long)c.last_ns);
+		     process->number, (long long)c->last_ns, c->pairs, (long long)c->error_ns,
+		     c->ns_per_tick, (long long)c->first_ns, (long long)c->last_ns);
 }
 
 void run_before_commit(void *user)
@@ -276,27 +272,24 @@ static void write_waits(struct sub *sub, const struct process *process)
 		     process->number, (long long)waits.count, (long long)waits.total_ns);
 }
 
-/* When the process ended, as far as that is known. */
-static uint64_t end_of(const struct sub *sub, const struct process *process)
+void run_process_end(struct sub *sub, struct process *process)
 {
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
+	bool known;
 
-	return host->calibration(host, process->info, &c) == 0 && c.last_ns > process->last_ns
-		       ? c.last_ns
-		       : process->last_ns;
-}
-
-void run_process_end(struct sub *sub, struct process *process)
-{
 	if (process->ended || !writer_begin(&sub->writer))
 		return;
 	process->ended = true;
 	tracepoints_refresh(sub, process);
-	writer_execf(&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
-		     (long long)end_of(sub, process), process->number);
+	known = host->calibration(host, process->info, &c) == 0;
+	writer_execf(
+		&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
+		(long long)(known && c.last_ns > process->last_ns ? c.last_ns : process->last_ns),
+		process->number);
 	write_clock(sub, process);
-	write_calibration(sub, process);
+	if (known)
+		write_calibration(sub, process, &c);
 	write_waits(sub, process);
 }
 

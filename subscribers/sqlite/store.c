@@ -65,11 +65,6 @@ static const char *suffix_of(enum plan_how how)
 	return how == PLAN_TIME ? "_rel" : "";
 }
 
-static const char *sql_type(enum plan_how how)
-{
-	return how == PLAN_FLOAT ? " REAL" : how == PLAN_BYTES ? " BLOB" : " INTEGER";
-}
-
 static bool run_sql(struct sub *sub, sqlite3_str *sql)
 {
 	char *text = sqlite3_str_finish(sql);
@@ -87,7 +82,9 @@ static void add_columns(sqlite3_str *sql, const struct plan *plan, uint32_t grou
 
 		if (c->group == group)
 			sqlite3_str_appendf(sql, ", \"%w%s\"%s", c->name, suffix_of(c->how),
-					    sql_type(c->how));
+					    c->how == PLAN_FLOAT   ? " REAL"
+					    : c->how == PLAN_BYTES ? " BLOB"
+								   : " INTEGER");
 	}
 }
 
@@ -191,7 +188,7 @@ static bool make_view(struct sub *sub, const struct store *store)
 
 /* ---- stores ---- */
 
-/* Of what views know, other minor versions have more fields, or fewer. */
+/* Other minor versions of streams that views know have more fields, or fewer. */
 static bool same_layout(const struct store *store, const struct plan *b)
 {
 	const struct plan *a = &store->plan;

@@ -16,28 +16,20 @@
 
 /* ---- descriptors ---- */
 
-static void note_if_same(struct descriptors *d, int fd, const struct stat *wanted)
-{
-	struct stat st;
-
-	if (d->count == DESCRIPTORS_MAX || fstat(fd, &st) || st.st_dev != wanted->st_dev ||
-	    st.st_ino != wanted->st_ino)
-		return;
-	d->list[d->count++] = (struct descriptor){fd, st.st_dev, st.st_ino};
-}
-
 static void find_file(struct descriptors *d, const char *path)
 {
+	struct stat wanted, st;
 	struct dirent *entry;
-	struct stat wanted;
 	DIR *dir;
 
 	if (stat(path, &wanted))
 		return;
 	dir = opendir("/proc/self/fd");
-	while (dir && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			note_if_same(d, atoi(entry->d_name), &wanted);
+	while (dir && d->count < DESCRIPTORS_MAX && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !fstat(atoi(entry->d_name), &st) &&
+		    st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+			d->list[d->count++] =
+				(struct descriptor){atoi(entry->d_name), st.st_dev, st.st_ino};
 	if (dir)
 		closedir(dir);
 }
@@ -71,7 +63,7 @@ static bool descriptors_are_ours(const struct descriptors *d)
  * Meanwhile events wait in the spool. */
 #define BUSY_WAIT_MS 20000
 
-/* Why something failed, and what to do. */
+/* The reason for a failure, and the remedy. */
 struct cause {
 	const char *reason, *advice;
 };
@@ -115,7 +107,7 @@ static int rtl_result(sqlite3 *db, int result)
 	return (result & 0xff) == SQLITE_FULL ? RTL_ENOSPC : RTL_EIO;
 }
 
-/* What SQLite says, and the system; in `text`. */
+/* The messages of SQLite and of the system, in `text`. */
 static const char *message(sqlite3 *db, char text[256])
 {
 	const int error = db ? sqlite3_system_errno(db) : 0;
@@ -377,14 +369,6 @@ void writer_abandon(struct writer *w)
 	w->failed = true;
 }
 
-/* Unless somebody reads now: then the log stays. */
-static void leave_log(struct writer *w)
-{
-	sqlite3_busy_timeout(w->db, 200);
-	sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
-	(void)set_journal(w->db, "delete");
-}
-
 void writer_close(struct writer *w)
 {
 	if (!w->db || w->lost || (!w->failed && !still_ours(w)))
@@ -398,9 +382,11 @@ void writer_close(struct writer *w)
 		rows_fini(rows);
 	}
 	w->rows = NULL;
-	/* Refused while somebody reads along: then the last reader's close does it. */
-	if (!w->failed)
-		leave_log(w);
+	if (!w->failed) { /* refused while somebody reads along: then the last reader's close does it */
+		sqlite3_busy_timeout(w->db, 200);
+		sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+		(void)set_journal(w->db, "delete");
+	}
 	sqlite3_close_v2(w->db);
 	w->db = NULL;
 }

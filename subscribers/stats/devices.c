@@ -55,14 +55,16 @@ static uint64_t work_missing(const struct summary *summary, bool lost)
 	       missing_of(summary, RTL_STREAM_HSA_COPY, lost);
 }
 
-/* Of what was idle within ranges, too, nothing is known. */
-static void forget_idle(struct summary *summary)
+/* Of what was idle within ranges, and of critical paths, too, nothing is known. */
+static void close_groups(struct summary *summary, enum idle_cause missing, bool calls_missing)
 {
 	for (struct summary_section *s = summary->sections; s; s = s->next)
 		for (size_t i = 0; i < s->groups.capacity; i++) {
 			struct summary_group *group = section_group_at(s, i);
 
-			if (!group)
+			if (group)
+				idle_rows_close(&group->path, missing, calls_missing);
+			if (!group || missing == IDLE_CAUSES)
 				continue;
 			group->idle_ns[IDLE_NOT_KNOWN] += group->idle_ns[IDLE_NOT_SUBMITTED] +
 							  group->idle_ns[IDLE_NOT_STARTED];
@@ -81,10 +83,12 @@ int summary_explain(struct summary *summary)
 	bool good = true;
 
 	for (struct summary_device *d = summary->devices; d; d = d->next, devices++)
-		good &= gpu_time_settle(&d->time);
+		(void)gpu_time_settle(&d->time); /* out of memory: below */
 	host_time_close(&summary->host);
-	if (missing != IDLE_CAUSES)
-		forget_idle(summary);
+	path_take_steps(&summary->host, true);
+	for (const struct summary_device *d = summary->devices; d; d = d->next)
+		good &= !d->time.out_of_memory;
+	close_groups(summary, missing, calls_missing);
 	free(summary->gaps);
 	summary->gap_count = 0;
 	summary->gaps = calloc(devices * GAPS_KEPT + 1, sizeof(*summary->gaps));

@@ -61,39 +61,50 @@ static void cut_gaps(struct gaps *gaps, uint64_t begin, uint64_t end)
 
 /* ---- rows */
 
-/* The number of a row, from 1; 0: out of memory. */
-static uint32_t find_row(struct gpu_time *gpu, enum idle_cause cause,
-			 const struct host_thread *thread, const struct summary_group *what)
+uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
+		       const struct host_thread *thread, const struct summary_group *what,
+		       uint64_t ns)
 {
 	const uint64_t key = hash_number(hash_number((uintptr_t)thread) + (uintptr_t)what) + cause;
-	uint32_t row = (uint32_t)map_get(&gpu->row_of, key);
-	struct idle_row *larger = gpu->rows;
+	uint32_t number = (uint32_t)map_get(&rows->of, key);
+	struct idle_row *row = rows->list;
 
-	if (row)
-		return row;
-	if (gpu->row_count >= ROWS_MOST && (thread || what))
-		return find_row(gpu, cause, NULL, NULL);
-	if (gpu->row_count == gpu->row_room) {
-		larger = reallocarray(gpu->rows, gpu->row_room + 64, sizeof(*larger));
-		gpu->rows = larger ? larger : gpu->rows;
-		gpu->row_room += larger ? 64 : 0;
+	if (!number && rows->count >= ROWS_MOST && (thread || what))
+		return idle_rows_add(rows, cause, NULL, NULL, ns);
+	if (!number && rows->count == rows->room) {
+		row = reallocarray(rows->list, rows->room + 64, sizeof(*row));
+		rows->list = row ? row : rows->list;
+		rows->room += row ? 64 : 0;
 	}
-	if (!larger || !map_set(&gpu->row_of, key, gpu->row_count + 1)) {
-		gpu->out_of_memory = true;
-		return 0;
+	if (!number) {
+		if (!row || !map_set(&rows->of, key, rows->count + 1))
+			return 0;
+		number = ++rows->count;
+		row[number - 1] = (struct idle_row){.cause = cause, .thread = thread, .what = what};
 	}
-	gpu->rows[gpu->row_count] =
-		(struct idle_row){.cause = cause, .thread = thread, .what = what};
-	return ++gpu->row_count;
+	row += number - 1;
+	row->count++;
+	row->total_ns += ns;
+	row->longest_ns = ns > row->longest_ns ? ns : row->longest_ns;
+	return number;
 }
 
-static void add_to_row(struct gpu_time *gpu, uint32_t row, uint64_t ns)
+void idle_rows_fini(struct idle_rows *rows)
 {
-	struct idle_row *to = &gpu->rows[row - 1];
+	free(rows->list);
+	map_fini(&rows->of);
+}
 
-	to->count++;
-	to->total_ns += ns;
-	to->longest_ns = ns > to->longest_ns ? ns : to->longest_ns;
+/* The row, from 1; 0: none. */
+static uint32_t add_to_row(struct gpu_time *gpu, enum idle_cause cause,
+			   const struct host_thread *thread, const struct summary_group *what,
+			   uint64_t ns)
+{
+	const uint32_t row =
+		ns ? idle_rows_add(gpu->onto ? gpu->onto : &gpu->rows, cause, thread, what, ns) : 0;
+
+	gpu->out_of_memory |= ns && !row;
+	return row;
 }
 
 /* Adds to the parts of the gap that is being explained. */
@@ -141,11 +152,10 @@ static void mark_idle(struct gpu_time *gpu, enum idle_cause cause, uint64_t ns)
 static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_thread *thread,
 		const struct summary_group *what, uint64_t ns)
 {
-	const uint32_t row = ns ? find_row(gpu, cause, thread, what) : 0;
+	const uint32_t row = add_to_row(gpu, cause, gpu->onto ? NULL : thread, what, ns);
 
-	if (!row)
+	if (!row || gpu->onto)
 		return;
-	add_to_row(gpu, row, ns);
 	mark_idle(gpu, cause, ns);
 	add_part(&gpu->gap, &(struct gap_part){.row = row, .thread = thread, .ns = ns});
 }
@@ -153,11 +163,8 @@ static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_t
 void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread, uint64_t begin,
 			 uint64_t ns, const struct summary_group *name)
 {
-	const uint32_t row = ns ? find_row(gpu, IDLE_OUTSIDE, thread, name) : 0;
+	const uint32_t row = add_to_row(gpu, IDLE_OUTSIDE, thread, name, ns);
 
-	if (!row)
-		return;
-	add_to_row(gpu, row, ns);
 	for (size_t i = 0; i < gpu->gaps.kept; i++)
 		for (size_t k = 0; k < GAP_PARTS; k++) {
 			struct gap_part *part = &gpu->gaps.longest[i].parts[k];
@@ -219,6 +226,8 @@ void gpu_time_take_steps(struct gpu_time *gpu, bool all)
 static void explain_open(struct gpu_time *gpu, struct host_thread *thread, uint64_t begin,
 			 uint64_t end, uint64_t ns)
 {
+	if (gpu->onto)
+		return add(gpu, IDLE_OUTSIDE, NULL, NULL, ns);
 	if (!ns)
 		return;
 	mark_idle(gpu, IDLE_OUTSIDE, ns);
@@ -284,7 +293,7 @@ static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint6
 			explain_outside(gpu, thread, begin, from, from - begin);
 		in = (uint64_t)((unsigned __int128)span->in_ns * (to - from) /
 				(span->end - span->begin));
-		add(gpu, waits ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
+		add(gpu, waits && !gpu->onto ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
 		if (in < to - from)
 			explain_outside(gpu, thread, from, to, to - from - in);
 		begin = to;
@@ -341,17 +350,16 @@ static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const st
 	add(gpu, why_late(gpu, next), NULL, NULL, end - submit);
 }
 
-static void tell_gap(struct gpu_time *gpu, const struct gpu_work *next,
-		     const struct gpu_work *first)
+/* The same, and it may have been off. */
+static void tell_idle(struct gpu_time *gpu, uint64_t at, uint64_t end, const struct gpu_work *next,
+		      const struct gpu_work *first)
 {
 	const struct host_time *host = gpu->host;
-	uint64_t at = gpu->told;
 
-	gpu->gap = (struct gap){.begin = at, .end = next->begin};
 	for (size_t i = 0; i < host->pause_count; i++) {
 		const struct pause *pause = &host->pauses[i];
 		const uint64_t from = pause->begin > at ? pause->begin : at;
-		const uint64_t to = pause->end < next->begin ? pause->end : next->begin;
+		const uint64_t to = pause->end < end ? pause->end : end;
 
 		if (from >= to || (pause->process && pause->process != next->thread->process))
 			continue;
@@ -359,8 +367,27 @@ static void tell_gap(struct gpu_time *gpu, const struct gpu_work *next,
 		add(gpu, IDLE_PAUSED, NULL, NULL, to - from);
 		at = to;
 	}
-	explain(gpu, at, next->begin, next, first);
+	explain(gpu, at, end, next, first);
+}
+
+static void tell_gap(struct gpu_time *gpu, const struct gpu_work *next,
+		     const struct gpu_work *first)
+{
+	gpu->gap = (struct gap){.begin = gpu->told, .end = next->begin};
+	tell_idle(gpu, gpu->told, next->begin, next, first);
 	keep_gap(&gpu->gaps, &gpu->gap);
+}
+
+void gpu_time_tell_path(struct gpu_time *gpu, struct idle_rows *rows, uint64_t begin, uint64_t end,
+			const struct gpu_work *work, const struct gpu_work *before)
+{
+	const struct gpu_work kept = gpu->before;
+
+	gpu->before = before ? *before : (struct gpu_work){0};
+	gpu->onto = rows;
+	tell_idle(gpu, begin, end, work, work);
+	gpu->onto = NULL;
+	gpu->before = kept;
 }
 
 /* ---- chunks of what was told */
@@ -446,9 +473,12 @@ bool gpu_time_init(struct gpu_time *gpu, struct host_time *host)
 	gpu->spare = malloc((WINDOW + PENDING) * size);
 	gpu->chunks = malloc(CHUNKS * sizeof(*gpu->chunks));
 	gpu->marks = malloc(MARKS * sizeof(*gpu->marks));
+	gpu->path.ended = malloc(PATH_ENDED * size);
+	gpu->path.running = malloc(PATH_RUNNING * size);
 	gpu->chunk_works = 64;
 	gpu->first = UINT64_MAX;
-	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks || !gpu->marks) {
+	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks || !gpu->marks ||
+	    !gpu->path.ended || !gpu->path.running) {
 		gpu_time_fini(gpu);
 		return false;
 	}
@@ -465,8 +495,9 @@ void gpu_time_fini(struct gpu_time *gpu)
 	free(gpu->spare);
 	free(gpu->chunks);
 	free(gpu->marks);
-	free(gpu->rows);
-	map_fini(&gpu->row_of);
+	free(gpu->path.ended);
+	free(gpu->path.running);
+	idle_rows_fini(&gpu->rows);
 }
 
 uint64_t gpu_time_told(const struct gpu_time *gpu)
@@ -552,6 +583,7 @@ static void tell(struct gpu_time *gpu, const struct gpu_work *work)
 	gpu->mark.busy_ns += busy;
 	set_mark(gpu, gpu->told);
 	add_to_chunk(gpu, idle);
+	path_add(gpu, work);
 }
 
 /* Tells so many of the window, those that began first. */
@@ -566,6 +598,7 @@ static void tell_first(struct gpu_time *gpu, size_t count)
 	for (size_t i = 0; i < count; i++)
 		tell(gpu, &window[i]);
 	gpu_time_take_steps(gpu, false);
+	path_take_steps(gpu->host, false);
 	gpu->window_count -= count;
 	memmove(window, window + count, gpu->window_count * sizeof(*window));
 }
@@ -615,6 +648,7 @@ bool gpu_time_settle(struct gpu_time *gpu)
 	take_pending(gpu);
 	if (gpu->window_count)
 		tell_first(gpu, gpu->window_count);
+	path_end(gpu, UINT64_MAX);
 	gpu_time_take_steps(gpu, true);
 	return !gpu->out_of_memory;
 }
@@ -624,14 +658,14 @@ static void take_late(struct gpu_time *gpu)
 {
 	uint64_t sum = 0, idle = gpu->idle_ns - gpu->late_ns;
 
-	for (uint32_t i = 0; i < gpu->row_count; i++) {
-		struct idle_row *row = &gpu->rows[i];
+	for (uint32_t i = 0; i < gpu->rows.count; i++) {
+		struct idle_row *row = &gpu->rows.list[i];
 
 		row->total_ns = (uint64_t)((unsigned __int128)row->total_ns * idle / gpu->idle_ns);
 		sum += row->total_ns;
 	}
 	/* what was lost by rounding down */
-	gpu->rows[0].total_ns += idle - sum;
+	gpu->rows.list[0].total_ns += idle - sum;
 	gpu->idle_ns = idle;
 	gpu->late_ns = 0;
 }
@@ -640,9 +674,12 @@ uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused)
 {
 	uint64_t sum = 0;
 
-	for (const struct idle_row *row = gpu->rows; row < gpu->rows + gpu->row_count; row++)
+	for (uint32_t i = 0; i < gpu->rows.count; i++) {
+		const struct idle_row *row = &gpu->rows.list[i];
+
 		if (row->cause == IDLE_PAUSED || (row->cause > IDLE_PAUSED && !only_paused))
 			sum += row->total_ns;
+	}
 	return sum;
 }
 
@@ -652,8 +689,13 @@ void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_mi
 		take_late(gpu);
 	if (missing != IDLE_CAUSES)
 		gpu->gaps = (struct gaps){0};
-	for (uint32_t i = 0; i < gpu->row_count; i++) {
-		struct idle_row *row = &gpu->rows[i];
+	idle_rows_close(&gpu->rows, missing, calls_missing);
+}
+
+void idle_rows_close(struct idle_rows *rows, enum idle_cause missing, bool calls_missing)
+{
+	for (uint32_t i = 0; i < rows->count; i++) {
+		struct idle_row *row = &rows->list[i];
 		const bool is_unseen = calls_missing && row->cause == IDLE_OUTSIDE;
 
 		if (row->cause == IDLE_PAUSED || (missing == IDLE_CAUSES && !is_unseen))

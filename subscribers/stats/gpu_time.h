@@ -15,6 +15,9 @@
 
 #include "host_time.h"
 
+#define PATH_ENDED   65536u
+#define PATH_RUNNING 1024u
+
 enum idle_cause {
 	/* no work submitted, and the thread that then did so was */
 	IDLE_OUTSIDE, /* outside of HIP; what: its innermost range */
@@ -32,7 +35,8 @@ enum idle_cause {
 	IDLE_PAUSED,
 	IDLE_FILTERED,
 	IDLE_LOST,
-	IDLE_CAUSES
+	IDLE_CAUSES,
+	PATH_WORK = IDLE_CAUSES /* of a critical path, not idle: what it did */
 };
 
 /* Time that had a cause. Rows differ by all of the first three. */
@@ -42,6 +46,21 @@ struct idle_row {
 	const struct summary_group *what; /* NULL: none, or several */
 	uint64_t total_ns, longest_ns, count;
 };
+
+/* All zeros is none. */
+struct idle_rows {
+	struct idle_row *list;
+	uint32_t count, room;
+	struct map of;
+};
+
+/** The number of the row that has it now, from 1; 0: out of memory. */
+uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
+		       const struct host_thread *thread, const struct summary_group *what,
+		       uint64_t ns);
+/** As gpu_time_close. */
+void idle_rows_close(struct idle_rows *rows, enum idle_cause missing, bool calls_missing);
+void idle_rows_fini(struct idle_rows *rows);
 
 /* Causes in groups: nothing was submitted, not started, no statement. */
 enum idle_group { IDLE_NOT_SUBMITTED, IDLE_NOT_STARTED, IDLE_NOT_KNOWN, IDLE_GROUPS };
@@ -79,6 +98,9 @@ struct gpu_work {
 	uint64_t submit;      /* 0: not known */
 	uint64_t stream;      /* differs from stream to stream, where streams are known */
 	uint64_t correlation; /* of the call that submitted it; 0: none */
+	uint64_t packet;      /* its number in the queue */
+	uint64_t before; /* what it waited for, in path.ended from 1; 0: nothing that is known */
+	const struct summary_group *what;
 	struct host_thread *thread;
 	uint32_t queue;
 	bool is_copy;
@@ -92,6 +114,19 @@ struct gpu_chunk {
 /* How long it had been busy and idle by then. */
 struct gpu_mark {
 	uint64_t time, busy_ns, idle_ns[IDLE_GROUPS];
+};
+
+/* Work for critical paths (path.c). */
+struct path {
+	struct gpu_work
+		*ended; /* the newest that have, as they did; the first is number `gone` + 1 */
+	struct gpu_work *
+		running; /* told, and not ended before what was told last: that ends last is first */
+	size_t ended_count, running_count;
+	uint64_t gone, begun; /* begin of the newest */
+	struct {
+		uint64_t key, number;
+	} newest[1024]; /* ended, of queues, streams, processes */
 };
 
 struct gpu_time {
@@ -113,10 +148,10 @@ struct gpu_time {
 	uint64_t late_ns;                        /* of it busy after all */
 	uint64_t uncertain_ns;                   /* how much too small busy_ns may be */
 	struct gaps gaps;
-	struct idle_row *rows;
-	uint32_t row_count, row_room;
-	struct map row_of;
-	struct gap gap; /* the one that is being explained */
+	struct idle_rows rows;
+	struct path path;
+	struct idle_rows *onto; /* a path that is being told, instead of the gap: */
+	struct gap gap;         /* the one that is being explained */
 	struct gpu_mark
 		*marks; /* in order, one behind each stretch of one kind; older ones are rarer */
 	struct gpu_mark mark; /* the newest */
@@ -137,6 +172,15 @@ void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread,
 			 uint64_t ns, const struct summary_group *name);
 /** What it did within steps that have ended is added to their ranges. all: also of what is not told yet. */
 void gpu_time_take_steps(struct gpu_time *gpu, bool all);
+/** Tells of the rows of a path why nothing was done from begin to end, when `work` began or was submitted; `before`:
+ * what ended at the begin, or NULL. For path.c. */
+void gpu_time_tell_path(struct gpu_time *gpu, struct idle_rows *rows, uint64_t begin, uint64_t end,
+			const struct gpu_work *work, const struct gpu_work *before);
+/** Takes work, in order of begin; UINT64_MAX: there is no more. */
+void path_add(struct gpu_time *gpu, const struct gpu_work *work);
+void path_end(struct gpu_time *gpu, uint64_t time_ns);
+/** Adds the critical paths of steps that have ended to their ranges. all: also where work may still come. */
+void path_take_steps(struct host_time *host, bool all);
 /** Tells all work, once there is no more of it. False: out of memory. */
 bool gpu_time_settle(struct gpu_time *gpu);
 /**

@@ -133,13 +133,13 @@ static void add_gap(struct summary_group *node, const struct graph_work *works, 
 }
 
 /* Work goes to the first node of its kernel that has had none of this launch. */
-static void count_nodes(struct summary_view *nodes, const struct launch *launch)
+static void count_nodes(struct summary_view *nodes, struct launch *launch)
 {
 	size_t first = 0; /* those before have had some */
 
 	nodes->operations++; /* launches */
 	for (uint32_t i = 0; i < launch->count; i++) {
-		const struct graph_work *work = &launch->works[i];
+		struct graph_work *work = &launch->works[i];
 		size_t at = first;
 
 		while (at < nodes->count && (nodes->groups[at]->node_of != work->what ||
@@ -148,12 +148,52 @@ static void count_nodes(struct summary_view *nodes, const struct launch *launch)
 		if (at == nodes->count)
 			continue; /* one in 2^64 */
 		first += at == first;
-		summary_group_add(nodes->groups[at], work->end - work->begin);
+		work->node = nodes->groups[at];
+		summary_group_add(work->node, work->end - work->begin);
 		nodes->groups[at]->bytes += work->bytes;
 		nodes->groups[at]->timed_bytes += work->bytes;
 		nodes->total_ns += work->end - work->begin;
 		add_gap(nodes->groups[at], launch->works, i);
 	}
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const struct graph_work *x = a, *y = b;
+
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* From its end back to its begin: before each node what it waited for, that is the one before it in its queue, or, if
+ * a barrier may be between these, the one that ended last. False: out of memory. */
+static bool add_path(struct summary_group *row, const struct launch *launch, uint64_t begin)
+{
+	struct graph_work *works = launch->works, *work, *before, *own;
+	struct idle_rows *rows = &row->path;
+	bool good = true;
+
+	qsort(works, launch->count, sizeof(*works), compare_ends);
+	for (work = works + launch->count - 1; work >= works; work = before) {
+		uint64_t at = begin, submit;
+
+		for (before = work - 1; before >= works && before->end > work->begin;)
+			before--;
+		for (own = before; own >= works && own->queue != work->queue;)
+			own--;
+		if (work->queue && own >= works && own->packet + 1 == work->packet)
+			before = own;
+		at = before >= works ? before->end : begin;
+		submit = work->submit > at ? work->submit : at;
+		submit = submit < work->begin ? submit : work->begin;
+		if (work->node)
+			work->node->path_ns += work->end - work->begin;
+		good &= idle_rows_add(rows, PATH_WORK, NULL, work->what, work->end - work->begin) &&
+			(submit == at || idle_rows_add(rows, IDLE_CALL, NULL, NULL, submit - at)) &&
+			(submit == work->begin ||
+			 idle_rows_add(rows, before >= works ? IDLE_GRAPH : IDLE_LATENCY, NULL,
+				       NULL, work->begin - submit));
+	}
+	return good;
 }
 
 /* All of its work has come. Launches of one graph with other nodes have another row. False: out of memory. */
@@ -173,18 +213,26 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	/* where calls do not tell, those of one kind are a graph */
 	if (!launch->graph)
 		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
+	const struct breakdown_place place = {.graph = launch->graph,
+					      .keys = 1u << SUMMARY_BY_GRAPH};
 	key = key_of(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
+	for (struct graph_work *w = launch->works; good && w < launch->works + launch->count; w++)
+		good = breakdown_add(
+			graphs->breakdown, &place, w->what,
+			&(struct summary_piece){w->end - w->begin, w->bytes, true, false});
 	if (good && row->graph)
 		count_nodes(&row->graph->nodes, launch);
-	if (good && launch->count)
+	if (good && launch->count) {
 		summary_group_add(row, end - begin);
-	else if (good)
+		good = add_path(row, launch, begin);
+	} else if (good) {
 		row->untimed++;
+	}
 	forget(&graphs->launches, launch->key);
 	graphs->works -= launch->count;
 	free(launch->works);
@@ -228,15 +276,20 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 	return graphs->last = launch;
 }
 
+bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope)
+{
+	if (scope != graphs->last_scope)
+		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
+	graphs->last_scope = scope;
+	return graphs->last_is_launch && event->correlation;
+}
+
 bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
 		     const struct graph_work *work)
 {
 	struct launch *launch;
 
-	if (scope != graphs->last_scope)
-		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
-	graphs->last_scope = scope;
-	if (!graphs->last_is_launch || !event->correlation)
+	if (!graphs_is_launch(graphs, event, scope))
 		return true;
 	launch = launch_of(graphs, event);
 	if (!launch)

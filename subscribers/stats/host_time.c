@@ -185,7 +185,10 @@ static void resolve(struct host_thread *thread, uint64_t begin, const struct sum
 /* Forgets those that all GPUs have taken; if these are too few, they take what they know. */
 static void make_room_for_steps(struct host_time *time)
 {
-	size_t done = time->step_count;
+	size_t done;
+
+	path_take_steps(time, false);
+	done = time->paths_done;
 
 	for (struct gpu_time *gpu = time->gpus; gpu; gpu = gpu->next) {
 		gpu_time_take_steps(gpu, false);
@@ -193,7 +196,11 @@ static void make_room_for_steps(struct host_time *time)
 	}
 	for (struct gpu_time *gpu = time->gpus; gpu && done < STEPS_MOST / 2; gpu = gpu->next)
 		gpu_time_take_steps(gpu, true);
-	done = done < STEPS_MOST / 2 ? time->step_count : done;
+	if (done < STEPS_MOST / 2) {
+		path_take_steps(time, true);
+		done = time->step_count;
+	}
+	time->paths_done -= done;
 	for (struct gpu_time *gpu = time->gpus; gpu; gpu = gpu->next)
 		gpu->steps_done -= done;
 	time->step_count -= done;
@@ -211,7 +218,7 @@ bool host_time_add_range(struct host_time *time, struct host_thread *thread, uin
 		return false;
 	if (time->step_count == STEPS_MOST)
 		make_room_for_steps(time);
-	time->steps[time->step_count++] = (struct step){begin, end, name};
+	time->steps[time->step_count++] = (struct step){begin, end, name, thread};
 	resolve(thread, begin, name);
 	return fill(time, &thread->ranges, begin, end, name);
 }

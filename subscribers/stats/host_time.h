@@ -69,6 +69,7 @@ struct host_thread {
 struct step {
 	uint64_t begin, end;
 	struct summary_group *name;
+	struct host_thread *thread;
 };
 
 struct pause {
@@ -81,9 +82,9 @@ struct host_time {
 	struct host_thread *threads;
 	struct map by_id;
 	struct gpu_time *gpus;
-	size_t span_room;   /* of all lanes */
-	struct step *steps; /* as they ended */
-	size_t step_count;
+	size_t span_room;              /* of all lanes */
+	struct step *steps;            /* as they ended */
+	size_t step_count, paths_done; /* of these, those whose critical path was added */
 	struct pause *pauses;
 	size_t pause_count;
 };

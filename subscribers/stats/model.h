@@ -14,6 +14,20 @@
 void *summary_alloc(struct summary *summary, size_t size);
 char *summary_copy(struct summary *summary, const char *text);
 
+/* One that is counted. */
+struct summary_piece {
+	uint64_t ns, bytes;
+	bool timed, failed;
+};
+
+/* How long a kernel ran in ranges of a name. */
+struct summary_within {
+	struct summary_within *next;
+	struct summary_group *what;
+	uint64_t ns;
+	struct summary_group *row; /* of a range that has not ended: for its key; NULL: none */
+};
+
 struct summary_group {
 	struct summary_section *section;
 	uint64_t failed;  /* of those counted */
@@ -25,7 +39,10 @@ struct summary_group {
 	/* Of a node of a graph: its kernel's row, and the gaps before it. */
 	const struct summary_group *node_of;
 	uint64_t gaps, gap_ns;
-	struct summary_graph *graph; /* whose launches these are, or NULL */
+	uint64_t path_ns;              /* of a node, on critical paths */
+	struct idle_rows path;         /* of a range or a graph: its critical paths */
+	struct summary_graph *graph;   /* whose launches these are, or NULL */
+	struct summary_within *within; /* of a range: what was submitted in it */
 	struct histogram histogram;
 	char name[];
 };
@@ -34,6 +51,11 @@ struct summary_section;
 /* A row that is not in its section. NULL: out of memory. */
 struct summary_group *summary_group_create(struct summary_section *section, const char *name);
 void summary_group_destroy(struct summary_group *group);
+void summary_group_add_piece(struct summary_group *group, const struct summary_piece *piece);
+/* False: out of memory. */
+bool summary_group_merge(struct summary_group *to, const struct summary_group *from);
+/* Of pointers to them, for qsort: longest total first. */
+int summary_compare_groups(const void *a, const void *b);
 /* What is in the n-th place of its groups.capacity; NULL: none. */
 struct summary_group *section_group_at(const struct summary_section *section, size_t n);
 
@@ -58,6 +80,8 @@ struct summary_section {
 	struct summary_open open[SUMMARY_OPEN_SHOWN]; /* longest first */
 	bool has_bytes;                               /* its things move bytes */
 	struct hash groups;                           /* pointers to them, by name */
+	struct summary_section *keys; /* broken down by them: title is the key's name */
+	size_t key_count, key_rows;
 };
 
 struct summary_device {
@@ -147,6 +171,8 @@ struct summary {
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	bool unfinished;
+	enum summary_by by;
+	struct summary_pattern *patterns; /* of groups, the user's */
 	char *ended; /* how the command did: "with status 0"; NULL: not known */
 	struct summary_fault faults[SUMMARY_FAULTS_KEPT];
 	size_t fault_count; /* of all */
@@ -170,6 +196,24 @@ struct summary_graph {
 	struct summary_group *groups[]; /* of that view */
 };
 
+/* Of a section with keys: what its things were in all, and their names; shares are of the section. */
+struct summary_key {
+	struct summary_group *all;
+	struct summary_view view;
+};
+
+/* What the summary is broken down by, such as "gpu"; NULL: nothing. */
+const char *summary_by_name(const struct summary *summary);
+/* Longest total first; to be freed by the other one. */
+struct summary_key *summary_keys(const struct summary_section *section, enum summary_sort sort,
+				 size_t *count);
+void summary_keys_free(struct summary_key *keys, size_t count);
+
+#define SUMMARY_WITHIN_SHOWN 3u
+/* Kernels within ranges, those with the greatest shares of total_ns. Returns how many. */
+size_t summary_top_within(const struct summary_group *range, uint64_t *total_ns,
+			  const struct summary_within *top[SUMMARY_WITHIN_SHOWN]);
+
 /* Adds the rows of all sections. 0, or RTL_ENOMEM. */
 int summary_merge_sections(struct summary *to, const struct summary *from);
 
@@ -189,7 +233,7 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 
 /* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
-#define SUMMARY_CELLS 11u
+#define SUMMARY_CELLS 13u
 #define SUMMARY_CELL  96u
 struct summary_row {
 	char cells[SUMMARY_CELLS][SUMMARY_CELL];
@@ -221,7 +265,7 @@ const char *summary_name_heading(const struct summary_section *section);
 /* What a cause is called in JSON. */
 const char *summary_cause_key(enum idle_cause cause);
 /* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
-struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count);
+struct idle_row *summary_idle_rows(const struct idle_rows *rows, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
 void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);
 /* What GPUs did within ranges. */

@@ -7,14 +7,51 @@
 #include "json.h"
 #include "model.h"
 
-static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns);
+static void print_group(struct json *json, const struct summary_group *group, const char *key,
+			uint64_t total_ns);
+static void print_idle(struct json *json, const char *key, const struct idle_rows *rows);
 
-static void print_rows(struct json *json, const char *key, const struct summary_view *view,
-		       unsigned top)
+static void print_rows(struct json *json, const struct summary_view *view, const char *key,
+		       uint64_t total_ns, unsigned top)
 {
-	json_array(json, key);
 	for (size_t i = 0; i < view->count && (!top || i < top); i++)
-		print_group(json, view->groups[i], view->total_ns);
+		print_group(json, view->groups[i], key, total_ns);
+}
+
+/* Of a table that is broken down: what each key was in all, and the rows of each. */
+static void print_keys(struct json *json, const struct summary_section *section, uint64_t total_ns,
+		       const struct summary_style *style)
+{
+	size_t count;
+	struct summary_key *keys = summary_keys(section, style->sort, &count);
+
+	json_text(json, "by", summary_by_name(section->summary));
+	json_array(json, "keys");
+	for (size_t i = 0; i < count; i++)
+		print_group(json, keys[i].all, NULL, total_ns);
+	json_end(json);
+	json_array(json, "rows");
+	for (size_t i = 0; i < count; i++)
+		print_rows(json, &keys[i].view, keys[i].all->name, total_ns, style->top);
+	json_end(json);
+	summary_keys_free(keys, count);
+}
+
+/* The kernels of a range with the greatest shares. */
+static void print_within(struct json *json, const struct summary_group *range)
+{
+	const struct summary_within *top[SUMMARY_WITHIN_SHOWN];
+	uint64_t total_ns;
+	const size_t count = summary_top_within(range, &total_ns, top);
+
+	json_array(json, "kernels");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_text(json, "name", top[i]->what->name);
+		json_number(json, "total_ns", top[i]->ns);
+		json_real(json, "share", (double)top[i]->ns / (double)total_ns, 6);
+		json_end(json);
+	}
 	json_end(json);
 }
 
@@ -27,10 +64,13 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_number(json, "variant", graph->variant);
 	json_number(json, "pid", (uint64_t)graph->pid);
 	json_text(json, "executable", graph->executable ? executable : NULL);
-	print_rows(json, "nodes", &graph->nodes, 0);
+	json_array(json, "nodes");
+	print_rows(json, &graph->nodes, NULL, graph->nodes.total_ns, 0);
+	json_end(json);
 }
 
-static void print_group(struct json *json, const struct summary_group *group, uint64_t total_ns)
+static void print_group(struct json *json, const struct summary_group *group, const char *key,
+			uint64_t total_ns)
 {
 	static const struct {
 		const char *key;
@@ -38,6 +78,8 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 	} quantiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
 
 	json_object(json, NULL);
+	if (key)
+		json_text(json, "key", key);
 	json_text(json, "name", group->name);
 	json_number(json, "count", group->count + group->untimed);
 	if (group->untimed)
@@ -65,10 +107,16 @@ static void print_group(struct json *json, const struct summary_group *group, ui
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
+	if (group->node_of)
+		json_number(json, "path_ns", group->path_ns);
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
+	if (group->within)
+		print_within(json, group);
 	if (group->graph)
 		print_graph(json, group->graph);
+	if (group->path.count)
+		print_idle(json, "path", &group->path);
 	json_end(json);
 }
 
@@ -111,7 +159,13 @@ static void print_section(struct json *json, const struct summary_section *secti
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
-	print_rows(json, "rows", &view, style->top);
+	if (section->keys) {
+		print_keys(json, section, view.total_ns, style);
+	} else {
+		json_array(json, "rows");
+		print_rows(json, &view, NULL, view.total_ns, style->top);
+		json_end(json);
+	}
 	json_end(json);
 	free(view.groups);
 }
@@ -120,7 +174,11 @@ static void print_cause(struct json *json, const struct idle_row *row)
 {
 	json_text(json, "cause", summary_cause_key(row->cause));
 	if (row->what)
-		json_text(json, row->cause == IDLE_OUTSIDE ? "range" : "function", row->what->name);
+		json_text(json,
+			  row->cause == IDLE_OUTSIDE ? "range"
+			  : row->cause == PATH_WORK  ? "work"
+						     : "function",
+			  row->what->name);
 	if (row->thread)
 		json_number(json, "tid", row->thread->tid);
 }
@@ -137,7 +195,7 @@ static void print_gap(struct json *json, const struct summary_gap *gap)
 		if (!part->row)
 			continue;
 		json_object(json, NULL);
-		print_cause(json, &gap->device->time.rows[part->row - 1]);
+		print_cause(json, &gap->device->time.rows.list[part->row - 1]);
 		json_number(json, "ns", part->ns);
 		json_end(json);
 	}
@@ -145,12 +203,12 @@ static void print_gap(struct json *json, const struct summary_gap *gap)
 	json_end(json);
 }
 
-static void print_idle(struct json *json, const struct gpu_time *time)
+static void print_idle(struct json *json, const char *key, const struct idle_rows *rows)
 {
 	size_t count;
-	struct idle_row *list = summary_idle_rows(time, &count);
+	struct idle_row *list = summary_idle_rows(rows, &count);
 
-	json_array(json, "idle");
+	json_array(json, key);
 	for (size_t i = 0; list && i < count; i++) {
 		json_object(json, NULL);
 		print_cause(json, &list[i]);
@@ -190,7 +248,7 @@ static void print_device(struct json *json, const struct summary *summary,
 	json_number(json, "idle_ns", time->idle_ns - unknown);
 	json_number(json, "unknown_ns", unknown);
 	json_number(json, "uncertain_ns", time->uncertain_ns);
-	print_idle(json, time);
+	print_idle(json, "idle", &time->rows);
 	json_number(json, "gap_count", time->gaps.count);
 	json_array(json, "gaps");
 	for (size_t i = 0; i < summary->gap_count; i++)

@@ -10,6 +10,9 @@
 enum { SHARE, IDLE, PIECES, LONGEST, WHY };
 
 #define GAPS_SHOWN 8u
+/* Of so many ranges the critical path, and of each so many rows. */
+#define PATHS_SHOWN 4u
+#define PATH_SHOWN  6u
 /* A gap is worth a line if it is so large a part of its GPU's span. */
 #define GAP_PART 1000u
 /* A cause is worth a word of so large a part of its gap. */
@@ -37,7 +40,7 @@ static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
 
 static const struct {
 	const char *key, *group, *text;
-} causes[IDLE_CAUSES] = {
+} causes[] = {
 	[IDLE_OUTSIDE] = {"outside_hip", NOT_SUBMITTED, "host outside HIP"},
 	[IDLE_CALL] = {"in_call", NOT_SUBMITTED, "host in several calls of HIP"},
 	[IDLE_WAIT] = {"in_wait", NOT_SUBMITTED, "host waiting for nothing"},
@@ -51,6 +54,7 @@ static const struct {
 	[IDLE_PAUSED] = {"paused", NO_STATEMENT, "recording was paused"},
 	[IDLE_FILTERED] = {"filtered", NO_STATEMENT, "work was left out"},
 	[IDLE_LOST] = {"lost", NO_STATEMENT, "events were lost"},
+	[PATH_WORK] = {"work", "work", "work"},
 };
 
 const char *summary_cause_key(enum idle_cause cause)
@@ -68,12 +72,15 @@ static char *cause_text(const struct idle_row *row)
 	if (row->cause == IDLE_OUTSIDE && row->thread)
 		length = asprintf(&text, "thread %" PRIu32 " outside HIP%s%s", row->thread->tid,
 				  what ? ", in range " : "", what ? what : "");
+	else if (row->cause == IDLE_OUTSIDE && what)
+		length = asprintf(&text, "host outside HIP, in range %s", what);
 	else if (row->cause == IDLE_CALL && what)
 		length = asprintf(&text, "host in %s", what);
 	else if (row->cause == IDLE_WAIT && what)
 		length = asprintf(&text, "host waiting in %s for nothing", what);
 	else
-		length = asprintf(&text, "%s", causes[row->cause].text);
+		length = asprintf(&text, "%s",
+				  row->cause == PATH_WORK && what ? what : causes[row->cause].text);
 	return length < 0 ? NULL : text;
 }
 
@@ -93,13 +100,13 @@ static int compare_rows(const void *a, const void *b)
 	return (x->cause > y->cause) - (x->cause < y->cause);
 }
 
-struct idle_row *summary_idle_rows(const struct gpu_time *gpu, size_t *count)
+struct idle_row *summary_idle_rows(const struct idle_rows *rows, size_t *count)
 {
-	struct idle_row *list = calloc(gpu->row_count + 1, sizeof(*list));
+	struct idle_row *list = calloc(rows->count + 1, sizeof(*list));
 
 	*count = 0;
-	for (uint32_t i = 0; list && i < gpu->row_count; i++) {
-		const struct idle_row *row = &gpu->rows[i];
+	for (uint32_t i = 0; list && i < rows->count; i++) {
+		const struct idle_row *row = &rows->list[i];
 		size_t at = 0;
 
 		/* those without a thread may have become one cause */
@@ -130,7 +137,7 @@ static char *gap_text(const struct summary_gap *gap, unsigned room)
 		char *cause = NULL, *longer = NULL;
 
 		if (part->row && share >= GAP_SHARE)
-			cause = cause_text(&gap->device->time.rows[part->row - 1]);
+			cause = cause_text(&gap->device->time.rows.list[part->row - 1]);
 		if (cause && share < 1 - GAP_SHARE) {
 			if (asprintf(&longer, "%s%s%.0f%% %s", text ? text : "", text ? ", " : "",
 				     share * 100, cause) < 0)
@@ -181,8 +188,9 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 	free_names(rows, rows ? count : 0);
 }
 
-static void print_idle(FILE *file, const struct summary_device *device, unsigned columns,
-		       unsigned top)
+static void print_causes(FILE *file, const char *heading, const char *what,
+			 const struct idle_rows *of, uint64_t whole_ns, unsigned columns,
+			 unsigned top)
 {
 	static const uint8_t dispensable[] = {WHY, LONGEST, PIECES};
 	const struct summary_table table = {.columns = columns,
@@ -190,29 +198,27 @@ static void print_idle(FILE *file, const struct summary_device *device, unsigned
 					    .left = 1 << WHY,
 					    .dispensable = dispensable,
 					    .dispensable_count = sizeof(dispensable)};
-	const struct gpu_time *time = &device->time;
-	char idle[SUMMARY_DURATION_SIZE];
+	char whole[SUMMARY_DURATION_SIZE];
 	size_t count, shown;
-	struct idle_row *list = summary_idle_rows(time, &count);
+	struct idle_row *list = summary_idle_rows(of, &count);
 	struct summary_row *rows;
 
 	shown = top && top < count ? top : count;
 	rows = calloc(shown + 1, sizeof(*rows));
 	if (list && rows && count) {
-		rows[0] = (struct summary_row){{"share", "idle", "pieces", "longest", "why"},
-					       "cause"};
+		rows[0] = (struct summary_row){{"share", "", "pieces", "longest", "why"}, "cause"};
+		strcpy(rows[0].cells[IDLE], what);
 		for (size_t i = 0; i < shown; i++) {
 			struct summary_row *row = &rows[i + 1];
 
-			set_share(row->cells[SHARE], list[i].total_ns, time->idle_ns);
+			set_share(row->cells[SHARE], list[i].total_ns, whole_ns);
 			set_ns(row->cells[IDLE], list[i].total_ns);
 			summary_set(row->cells[PIECES], "%" PRIu64, list[i].count);
 			set_ns(row->cells[LONGEST], list[i].longest_ns);
 			summary_set(row->cells[WHY], "%s", causes[list[i].cause].group);
 			row->name = cause_text(&list[i]);
 		}
-		fprintf(file, "\nWhy GPU %" PRIu32 " was not busy for %s%s\n", device->number,
-			summary_duration(idle, time->idle_ns),
+		fprintf(file, "\n%s %s%s\n", heading, summary_duration(whole, whole_ns),
 			shown < count ? ", the largest causes" : "");
 		summary_print_table(file, rows, shown + 1, &table);
 	}
@@ -222,12 +228,47 @@ static void print_idle(FILE *file, const struct summary_device *device, unsigned
 
 void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
 {
-	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		print_idle(file, d, columns, top);
+	char heading[64];
+
+	for (const struct summary_device *d = summary->devices; d; d = d->next) {
+		snprintf(heading, sizeof(heading), "Why GPU %" PRIu32 " was not busy for",
+			 d->number);
+		print_causes(file, heading, "idle", &d->time.rows, d->time.idle_ns, columns, top);
+	}
 	print_gaps(file, summary, columns, top);
 }
 
 /* ---- steps ---- */
+
+/* Of each range of those the kernels that took the greatest shares of its kernels' time. */
+static void print_within(FILE *file, const struct summary_view *ranges, unsigned columns,
+			 unsigned top)
+{
+	const struct summary_table table = {.columns = columns, .gap = 2, .left = 1};
+	struct summary_row *rows = calloc(SUMMARY_WITHIN_SHOWN * ranges->count + 1, sizeof(*rows));
+	size_t count = 1;
+
+	for (size_t i = 0; rows && i < ranges->count && (!top || i < top); i++) {
+		const struct summary_within *within[SUMMARY_WITHIN_SHOWN];
+		uint64_t total_ns;
+		const size_t n = summary_top_within(ranges->groups[i], &total_ns, within);
+
+		for (size_t k = 0; k < n; k++, count++) {
+			summary_set(rows[count].cells[0], "%.*s", k ? 0 : 32,
+				    ranges->groups[i]->name);
+			set_share(rows[count].cells[1], within[k]->ns, total_ns);
+			set_ns(rows[count].cells[2], within[k]->ns);
+			rows[count].name = within[k]->what->name;
+		}
+	}
+	if (count > 1) {
+		rows[0] = (struct summary_row){{"range", "share", "total"}, "kernel"};
+		fprintf(file, "\nKernels within ranges, of each the %u with most time\n",
+			SUMMARY_WITHIN_SHOWN);
+		summary_print_table(file, rows, count, &table);
+	}
+	free(rows);
+}
 
 enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
 
@@ -276,6 +317,20 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 		      file);
 		summary_print_table(file, rows, count + 1, &table);
 	}
+	for (size_t i = 0, paths = 0; i < view.count && (!style->top || paths < PATHS_SHOWN); i++) {
+		const struct summary_group *group = view.groups[i];
+		char *heading = NULL;
+
+		if (group->path.count &&
+		    asprintf(&heading, "Critical path of range %s, %" PRIu64 " times, in all",
+			     group->name, group->count) > 0) {
+			print_causes(file, heading, "time", &group->path, group->total_ns, columns,
+				     style->top ? PATH_SHOWN : 0);
+			paths++;
+		}
+		free(heading);
+	}
+	print_within(file, &view, columns, style->top);
 	free(rows);
 	free(view.groups);
 }

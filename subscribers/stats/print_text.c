@@ -11,13 +11,17 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* BYTES and RATE only where bytes are moved, GAP of nodes of graphs. */
-enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, BYTES, RATE, CELLS };
+/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of
+ * graphs. */
+enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
-/* What is left out first. */
+#define KEY_SHOWN 32 /* bytes of its name */
+
+/* What is left out first; MAX only of nodes. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
+static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, SHARE, RATE, MAX, P99};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -96,9 +100,9 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 	}
 }
 
-/* The row that stands for all from the n-th on. */
+/* The row that stands for all from the n-th on, of that total. */
 static void fill_rest(struct summary_row *row, const struct summary_view *view, size_t n,
-		      int digits, char name[SUMMARY_CELL])
+		      uint64_t total_ns, int digits, char name[SUMMARY_CELL])
 {
 	uint64_t count = 0, total = 0;
 
@@ -110,7 +114,7 @@ static void fill_rest(struct summary_row *row, const struct summary_view *view, 
 	row->name = name;
 	summary_set(row->cells[COUNT], "%" PRIu64, count);
 	summary_set(row->cells[SHARE], "%.1f%%",
-		    view->total_ns ? 100.0 * (double)total / (double)view->total_ns : 0.0);
+		    total_ns ? 100.0 * (double)total / (double)total_ns : 0.0);
 	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
 }
 
@@ -181,31 +185,99 @@ static void print_heading(FILE *file, const struct summary_section *section,
 	histogram_fini(&all);
 }
 
-static void print_rows(FILE *file, const struct summary_view *view, const char *heading,
-		       unsigned columns, unsigned top)
+/* The first row is for the headings. */
+static void print_table(FILE *file, struct summary_row *rows, size_t count, const char *key,
+			const char *heading, bool nodes, unsigned columns)
 {
-	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
-	const size_t shown = top && top < view->count ? top : view->count;
-	const size_t count = shown + (shown < view->count);
 	const struct summary_table table = {.columns = columns,
 					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
-					    .dispensable = dispensable,
-					    .dispensable_count = sizeof(dispensable)};
-	struct summary_row *rows = calloc(count + 1, sizeof(*rows));
-	char more[SUMMARY_CELL];
+					    .left = 1 << KEY,
+					    .dispensable =
+						    nodes ? dispensable_of_nodes : dispensable,
+					    .dispensable_count = sizeof(dispensable) + nodes};
 
-	if (!rows || !count)
-		goto out;
-	rows[0] = (struct summary_row){{"share", "count", "total", "mean", "min", "p50", "p99",
-					"max", "gap", "bytes", "rate"},
+	rows[0] = (struct summary_row){{"", "share", "count", "total", "mean", "min", "p50", "p99",
+					"max", "gap", "path", "bytes", "rate"},
 				       heading};
+	summary_set(rows[0].cells[KEY], "%s", key);
+	summary_print_table(file, rows, count, &table);
+}
+
+/* Fills rows with the first ones and the rest. Returns how many these are. */
+static size_t fill_rows(struct summary_row *rows, const struct summary_view *view,
+			uint64_t total_ns, unsigned top, int digits, char more[SUMMARY_CELL])
+{
+	const size_t shown = top && top < view->count ? top : view->count;
+
 	for (size_t i = 0; i < shown; i++)
-		fill_row(&rows[i + 1], view->groups[i], view->total_ns, digits);
+		fill_row(&rows[i], view->groups[i], total_ns, digits);
 	if (shown < view->count)
-		fill_rest(&rows[shown + 1], view, shown, digits, more);
-	summary_print_table(file, rows, count + 1, &table);
+		fill_rest(&rows[shown], view, shown, total_ns, digits, more);
+	return shown + (shown < view->count);
+}
+
+/* path_ns: of all launches of a graph; 0: rows are no nodes. */
+static void print_rows(FILE *file, const struct summary_view *view, const char *heading,
+		       uint64_t path_ns, unsigned columns, unsigned top)
+{
+	struct summary_row *rows = calloc(view->count + 1, sizeof(*rows));
+	char more[SUMMARY_CELL];
+	const size_t count = rows ? fill_rows(rows + 1, view, view->total_ns, top,
+					      columns < SHORT_COLUMNS ? 3 : 4, more)
+				  : 0;
+
+	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++)
+		if (view->groups[i]->path_ns)
+			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
+				    100.0 * (double)view->groups[i]->path_ns / (double)path_ns);
+	if (count)
+		print_table(file, rows, count + 1, "", heading, path_ns, columns);
+	free(rows);
+}
+
+/* Of each key all that it was, if that is more than one name, and names. Of many keys the first, and of these a quarter
+ * as many names. */
+static void print_keys(FILE *file, const struct summary_section *section, uint64_t total_ns,
+		       unsigned columns, const struct summary_style *style)
+{
+	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
+	const unsigned names = style->top && style->top < 8 ? 2 : style->top / 4;
+	size_t count, shown, n = 1, room = 2;
+	struct summary_key *keys = summary_keys(section, style->sort, &count);
+	struct summary_view all = {.groups = calloc(count + 1, sizeof(struct summary_group *)),
+				   .count = count};
+	char(*more)[SUMMARY_CELL] = calloc(count + 1, sizeof(*more));
+	struct summary_row *rows;
+
+	for (size_t i = 0; i < count && all.groups; i++) {
+		all.groups[i] = keys[i].all;
+		room += keys[i].view.count + 1;
+	}
+	rows = calloc(room, sizeof(*rows));
+	if (!rows || !more || !all.groups)
+		goto out;
+	shown = style->top && style->top < count ? style->top : count;
+	for (size_t i = 0; i < shown; i++) {
+		const size_t first = n;
+
+		if (keys[i].view.count > 1) {
+			fill_row(&rows[n], keys[i].all, total_ns, digits);
+			rows[n++].name = "(all)";
+		}
+		n += fill_rows(&rows[n], &keys[i].view, total_ns, names, digits, more[i]);
+		for (size_t k = first; k < n; k++)
+			summary_set(rows[k].cells[KEY], "%.*s%s", KEY_SHOWN, keys[i].all->name,
+				    strlen(keys[i].all->name) > KEY_SHOWN ? "..." : "");
+	}
+	if (shown < count)
+		fill_rest(&rows[n++], &all, shown, total_ns, digits, more[shown]);
+	print_table(file, rows, n, summary_by_name(section->summary), summary_name_heading(section),
+		    false, columns);
 out:
 	free(rows);
+	free(more);
+	free(all.groups);
+	summary_keys_free(keys, count);
 }
 
 /* Of the first graphs their nodes, in their order. */
@@ -222,7 +294,7 @@ static void print_graphs(FILE *file, const struct summary_view *view, unsigned c
 		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
 			view->groups[i]->name, graph->pid, graph->executable,
 			graph->variant > 1 ? ": others than in its first launch" : "");
-		print_rows(file, &graph->nodes, "node", columns, top);
+		print_rows(file, &graph->nodes, "node", view->groups[i]->total_ns, columns, top);
 	}
 	if (shown > GRAPHS_SHOWN && top)
 		fprintf(file, "\n(nodes of %zu more graphs)\n", shown - GRAPHS_SHOWN);
@@ -249,7 +321,10 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
-	print_rows(file, &view, summary_name_heading(section), columns, style->top);
+	if (section->keys)
+		print_keys(file, section, view.total_ns, columns, style);
+	else
+		print_rows(file, &view, summary_name_heading(section), 0, columns, style->top);
 	print_failed(file, &view);
 	print_graphs(file, &view, columns, style->top);
 out:

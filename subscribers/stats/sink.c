@@ -14,11 +14,16 @@ struct sink_stream {
 
 void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *summary)
 {
-	*sink = (struct sink){.host = host,
-			      .summary = summary,
-			      .tracks = {.host = host, .summary = summary, .graphs = &sink->graphs},
-			      .graphs = {.host = host, .summary = summary},
-			      .counted = {.host = host, .summary = summary}};
+	*sink = (struct sink){
+		.host = host,
+		.summary = summary,
+		.tracks = {.host = host,
+			   .summary = summary,
+			   .graphs = &sink->graphs,
+			   .breakdown = &sink->breakdown},
+		.graphs = {.host = host, .summary = summary, .breakdown = &sink->breakdown},
+		.breakdown = {.summary = summary},
+		.counted = {.host = host, .summary = summary}};
 }
 
 static void take_faults(void *user, const struct rtl_event *const *events, size_t count)
@@ -41,15 +46,36 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 	}
 }
 
-static int faults_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
+/* What the program calls its threads and streams. */
+static void take_names(void *user, const struct rtl_event *const *events, size_t count)
 {
-	static const struct wanted types[] = {
+	struct sink *sink = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_roctx_name *is = events[i]->payload;
+		const struct summary_process *process =
+			summary_process(sink->summary, events[i]->process->number);
+		char name[SUMMARY_KEY];
+
+		snprintf(name, sizeof(name), "%.*s", (int)is->name.length,
+			 (const char *)is + is->name.offset);
+		if (!process ||
+		    !breakdown_set_name(&sink->breakdown, process, is->kind, is->object, name))
+			sink->host->fail(sink->host, "out of memory");
+	}
+}
+
+static int facts_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
+{
+	static const struct wanted faults[] = {
 		{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_fault), take_faults, true}};
-	static const struct wanted_stream known = {RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION,
-						   WANTED(types)};
-	const int error = strcmp(stream->name, RTL_STREAM_HSA)
-				  ? 0
-				  : wanted_subscribe(sink->host, stream, &known, sink, NULL);
+	static const struct wanted names[] = {
+		{RTL_METADATA, sizeof(struct rtl_roctx_name), take_names, true}};
+	static const struct wanted_stream known[] = {
+		{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, WANTED(faults)},
+		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(names)}};
+	const struct wanted_stream *found = wanted_find(WANTED(known), stream->name);
+	const int error = found ? wanted_subscribe(sink->host, stream, found, sink, NULL) : 0;
 
 	return error == RTL_ENOTSUP ? 0 : error;
 }
@@ -69,7 +95,7 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 	if (!error)
 		error = graphs_add_stream(&sink->graphs, stream);
 	if (!error)
-		error = faults_add_stream(sink, stream);
+		error = facts_add_stream(sink, stream);
 	return error ? error : counted_add_stream(&sink->counted, stream);
 }
 
@@ -125,8 +151,9 @@ int sink_finish(struct sink *sink)
 		sink->summary->ended = summary_copy(sink->summary, ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
-	return !graphs_settle(&sink->graphs, 0, 0) || counted_finish(&sink->counted) ||
-			       add_ledgers(sink) || summary_explain(sink->summary)
+	return !graphs_settle(&sink->graphs, 0, 0) || !breakdown_finish(&sink->breakdown) ||
+			       counted_finish(&sink->counted) || add_ledgers(sink) ||
+			       summary_explain(sink->summary)
 		       ? RTL_ENOMEM
 		       : 0;
 }
@@ -136,4 +163,5 @@ void sink_fini(struct sink *sink)
 	tracks_fini(&sink->tracks);
 	counted_fini(&sink->counted);
 	graphs_fini(&sink->graphs);
+	breakdown_fini(&sink->breakdown);
 }

@@ -7,6 +7,7 @@
 
 #include <rtl/subscriber.h>
 
+#include "breakdown.h"
 #include "map.h"
 #include "pairing.h"
 #include "summary.h"
@@ -36,6 +37,8 @@ struct graph_work {
 	struct summary_group *what;
 	uint64_t begin, end, submit, bytes;
 	uint32_t queue;
+	uint64_t packet;
+	struct summary_group *node; /* once it is known */
 };
 
 /*
@@ -45,6 +48,7 @@ struct graph_work {
 struct graphs {
 	const struct rtl_host *host;
 	struct summary *summary;
+	struct breakdown *breakdown;
 	struct map functions; /* uid -> what the function is to us */
 	struct map numbers;   /* hash of process and executable -> the graph's number */
 	struct map
@@ -58,6 +62,8 @@ struct graphs {
 
 /** Subscribes, if the stream is that of calls with arguments. 0, or an rtl_error. */
 int graphs_add_stream(struct graphs *graphs, const struct rtl_stream_info *stream);
+/** Whether that scope, a tracepoint, is a launch, and the event's work is of it. */
+bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope);
 /** Takes it, if the scope, a tracepoint, is a launch. False: out of memory, as below. */
 bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
 		     const struct graph_work *work);
@@ -95,6 +101,7 @@ struct tracks {
 	const struct rtl_host *host;
 	struct summary *summary;
 	struct graphs *graphs;
+	struct breakdown *breakdown;
 	struct pairing pairing;
 	struct track *first;
 	/* That of the event before: mostly the next one is of the same. */
@@ -121,6 +128,7 @@ struct sink {
 	struct tracks tracks;
 	struct counted counted;
 	struct graphs graphs;
+	struct breakdown breakdown;
 	struct sink_stream *streams;
 };
 

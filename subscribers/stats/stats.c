@@ -114,7 +114,7 @@ static int set_output(struct stats *stats, const char *value)
 	return error;
 }
 
-enum { OUTPUT, FORMAT, TOP };
+enum { OUTPUT, FORMAT, TOP, BY, GROUPS };
 
 static const struct rtl_setting_info infos[] = {
 	[OUTPUT] = RTL_TEXT_SETTING("output", "stderr", 1, 0,
@@ -123,11 +123,22 @@ static const struct rtl_setting_info infos[] = {
 				      "text, a table for people; json, for programs"),
 	[TOP] = RTL_NUMBER_SETTING("top", "20", 0, 0,
 				   "rows of a table, those that took longest; 0: all, as in json"),
+	[BY] = RTL_CHOICE_SETTING("by", "none", "none|range|stream|thread|process|gpu|graph|group",
+				  "what tables are broken down by"),
+	[GROUPS] = RTL_TEXT_SETTING("groups", NULL, 1, 0,
+				    "file of patterns of kernels' names, for by=group"),
 };
 
 static int set(struct stats *stats, const struct rtl_setting *settings)
 {
 	const struct rtl_setting *top = rtl_setting_at(settings, TOP);
+	const struct rtl_setting *by = rtl_setting_at(settings, BY);
+	char error[SUMMARY_ERROR];
+	const int is = summary_set_by(stats->summary, by->number ? by->value : NULL,
+				      rtl_setting_at(settings, GROUPS)->value, error);
+
+	if (is)
+		return fail(stats, is, "%s", error);
 
 	stats->json = rtl_setting_at(settings, FORMAT)->number == 1;
 	stats->top = stats->json && !top->given ? 0

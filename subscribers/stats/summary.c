@@ -70,7 +70,12 @@ void summary_group_destroy(struct summary_group *group)
 		return;
 	for (size_t i = 0; group->graph && i < group->graph->nodes.count; i++)
 		summary_group_destroy(group->graph->groups[i]);
+	for (struct summary_within *next, *is = group->within; is; is = next) {
+		next = is->next;
+		free(is);
+	}
 	free(group->graph);
+	idle_rows_fini(&group->path);
 	histogram_fini(&group->histogram);
 	free(group);
 }
@@ -167,7 +172,7 @@ void summary_group_add(struct summary_group *group, uint64_t duration_ns)
 	histogram_add(&group->histogram, duration_ns);
 }
 
-static bool merge_group(struct summary_group *to, const struct summary_group *from)
+bool summary_group_merge(struct summary_group *to, const struct summary_group *from)
 {
 	to->failed += from->failed;
 	to->untimed += from->untimed;
@@ -190,7 +195,7 @@ int summary_merge_sections(struct summary *to, const struct summary *from)
 			struct summary_group *all =
 				group ? summary_group(section, group->name) : NULL;
 
-			if (group && (!all || !merge_group(all, group)))
+			if (group && (!all || !summary_group_merge(all, group)))
 				return RTL_ENOMEM;
 		}
 		if (!section)
@@ -238,7 +243,7 @@ uint64_t summary_group_quantile(const struct summary_group *group, double share)
 }
 
 /* Longest total first, then most often, then by name: the same order in every run. */
-static int compare_groups(const void *a, const void *b)
+int summary_compare_groups(const void *a, const void *b)
 {
 	const struct summary_group *x = *(struct summary_group *const *)a;
 	const struct summary_group *y = *(struct summary_group *const *)b;
@@ -250,7 +255,7 @@ static int compare_groups(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* What a sort goes by; ties, and names, by compare_groups or by the name. */
+/* What a sort goes by; ties, and names, by summary_compare_groups or by the name. */
 static double sort_value(const struct summary_group *group, enum summary_sort sort)
 {
 	if (sort == SUMMARY_BY_COUNT)
@@ -275,7 +280,7 @@ static int compare_by(const void *a, const void *b, void *sort)
 
 	if (*(const enum summary_sort *)sort == SUMMARY_BY_NAME)
 		return strcmp(x->name, y->name);
-	return of_x != of_y ? (of_x > of_y ? -1 : 1) : compare_groups(a, b);
+	return of_x != of_y ? (of_x > of_y ? -1 : 1) : summary_compare_groups(a, b);
 }
 
 int summary_view(const struct summary_section *section, enum summary_sort sort,
@@ -295,7 +300,8 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 		view->operations += group->count + group->untimed;
 	}
 	if (sort == SUMMARY_BY_TOTAL)
-		qsort(view->groups, view->count, sizeof(struct summary_group *), compare_groups);
+		qsort(view->groups, view->count, sizeof(struct summary_group *),
+		      summary_compare_groups);
 	else
 		qsort_r(view->groups, view->count, sizeof(struct summary_group *), compare_by,
 			&sort);
@@ -372,15 +378,21 @@ uint64_t summary_stream_lost(const struct summary_stream *stream)
 	return stream->ledger.discarded + stream->ledger.abandoned + stream->ledger.missed;
 }
 
+static void destroy_groups(struct summary_section *sections)
+{
+	for (struct summary_section *s = sections; s; s = s->next) {
+		for (size_t i = 0; i < s->groups.capacity; i++)
+			summary_group_destroy(section_group_at(s, i));
+		hash_fini(&s->groups);
+		destroy_groups(s->keys);
+	}
+}
+
 void summary_destroy(struct summary *summary)
 {
 	if (!summary)
 		return;
-	for (struct summary_section *s = summary->sections; s; s = s->next) {
-		for (size_t i = 0; i < s->groups.capacity; i++)
-			summary_group_destroy(section_group_at(s, i));
-		hash_fini(&s->groups);
-	}
+	destroy_groups(summary->sections);
 	for (struct summary_device *d = summary->devices; d; d = d->next)
 		gpu_time_fini(&d->time);
 	free(summary->gaps);

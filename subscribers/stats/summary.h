@@ -102,6 +102,30 @@ int summary_add_filtered(struct summary *summary, const char *stream, uint64_t c
  *  lost, "so far". */
 void summary_set_unfinished(struct summary *summary);
 
+/** What tables are broken down by. */
+enum summary_by {
+	SUMMARY_BY_NONE,
+	SUMMARY_BY_RANGE,
+	SUMMARY_BY_STREAM,
+	SUMMARY_BY_THREAD,
+	SUMMARY_BY_PROCESS,
+	SUMMARY_BY_GPU,
+	SUMMARY_BY_GRAPH,
+	SUMMARY_BY_GROUP,
+	SUMMARY_BYS
+};
+
+#define SUMMARY_ERROR 512u
+/**
+ * Before anything is counted.
+ * @param by  range, stream, ...; NULL: nothing
+ * @param groups  file of patterns, for group; NULL: as RTL_GROUPS says, if anything
+ * @param error  gets what is wrong, if anything is
+ * @return 0, or an rtl_error
+ */
+int summary_set_by(struct summary *summary, const char *by, const char *groups,
+		   char error[SUMMARY_ERROR]);
+
 /** What the rows of a section are sorted by: the greatest first, names as in a dictionary. */
 enum summary_sort {
 	SUMMARY_BY_TOTAL,

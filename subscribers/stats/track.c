@@ -33,7 +33,9 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
-	uint32_t scope_offset;
+	uint32_t scope_offset, packet_offset,
+		range_offset;   /* range_offset: of a range, that around it */
+	uint32_t keys;          /* what its table can be broken down by */
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
 	bool causes;            /* it is work that a call of HIP may have caused */
 	bool has_launches;      /* it has latencies */
@@ -194,6 +196,8 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 		.submit = optional_u64(payload, track->submit_offset),
 		.stream = optional_u64(payload, track->stream_offset),
 		.correlation = event->correlation,
+		.packet = optional_u64(payload, track->packet_offset),
+		.what = group,
 		.thread = find_thread(track, optional_u32(payload, track->submit_tid_offset)),
 		.queue = optional_u32(payload, track->queue_offset),
 		.is_copy = track->bytes_offset != NO_FIELD,
@@ -215,8 +219,8 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	       graphs_add_work(
 		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
 		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
-					    optional_u64(payload, track->bytes_offset),
-					    work.queue});
+					    optional_u64(payload, track->bytes_offset), work.queue,
+					    work.packet, NULL});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -249,11 +253,45 @@ static uint64_t could_start(struct track *track, const struct rtl_event *event, 
 	return start;
 }
 
+/* Counts it in its row, and in that of the key by which it is broken down. False: out of memory. */
+static bool add_piece(struct track *track, const struct breakdown_place *place,
+		      struct summary_group *group, const struct summary_piece *piece)
+{
+	summary_group_add_piece(group, piece);
+	return breakdown_add(track->tracks->breakdown, place, group, piece);
+}
+
+/* Where an event belongs, after find_process. */
+static struct breakdown_place place_of(struct track *track, const struct rtl_event *event)
+{
+	const void *payload = event->payload;
+	const uint64_t stream = optional_u64(payload, track->stream_offset);
+
+	return (struct breakdown_place){
+		.event = event,
+		.process = track->tracks->process,
+		.stream = stream,
+		.range = track->range_offset != NO_FIELD && track->deed != SUMMARY_DEEDS
+				 ? read_u64(payload, track->range_offset)
+				 : 0,
+		.tid = track->submit_tid_offset != NO_FIELD
+			       ? read_u32(payload, track->submit_tid_offset)
+			       : event->tid,
+		.gpu = optional_u32(payload, track->gpu_offset),
+		.keys = track->keys,
+		.has_stream = stream || optional_u64(payload, track->call_offset) ||
+			      optional_u32(payload, track->flags_offset) & RTL_HIP_CALL_STREAM,
+		.is_kernel = track->deed == SUMMARY_KERNELS,
+	};
+}
+
 /* How long it was from when it could start to the GPU. False: out of memory. */
-static bool add_launch(struct track *track, const struct rtl_event *event, uint64_t begin,
+static bool add_launch(struct track *track, const struct breakdown_place *place, uint64_t begin,
 		       uint64_t end)
 {
+	const struct rtl_event *event = place->event;
 	const uint64_t call = read_u64(event->payload, track->call_offset);
+	struct breakdown_place here = *place;
 	struct summary_group *group;
 	char text[32];
 
@@ -275,8 +313,11 @@ static bool add_launch(struct track *track, const struct rtl_event *event, uint6
 	}
 	const uint64_t start = could_start(track, event, call, end);
 
-	summary_group_add(group, begin > start ? begin - start : 0);
-	return true;
+	here.is_kernel = false;
+	here.keys &= ~(1u << SUMMARY_BY_GRAPH);
+	return add_piece(
+		track, &here, group,
+		&(struct summary_piece){.ns = begin > start ? begin - start : 0, .timed = true});
 }
 
 /* The process of an event, which is then tracks->process. False: out of memory. */
@@ -308,6 +349,15 @@ static bool take_pause(struct track *track, const struct rtl_event *event)
 				   read_u64(event->payload, track->end_offset), tracks->process);
 }
 
+/* What was submitted in a range is known by its name now. False: out of memory. */
+static bool name_range(struct track *track, const struct rtl_event *event,
+		       struct summary_group *group)
+{
+	return group &&
+	       breakdown_name_range(track->tracks->breakdown, event,
+				    optional_u64(event->payload, track->range_offset), group);
+}
+
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
@@ -336,13 +386,14 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			continue;
 		}
 		track->unlinked += track->causes && !event->correlation;
-		if (track->bytes_offset != NO_FIELD) {
-			const uint64_t bytes = read_u64(event->payload, track->bytes_offset);
-
-			track->section->has_bytes = true;
-			group->bytes += bytes;
-			group->timed_bytes += begin && end ? bytes : 0;
-		}
+		track->section->has_bytes |= track->bytes_offset != NO_FIELD;
+		const struct summary_piece piece = {
+			.ns = end > begin ? end - begin : 0,
+			.bytes = optional_u64(event->payload, track->bytes_offset),
+			.timed = begin && end,
+			.failed = optional_u32(event->payload, track->flags_offset) &
+				  RTL_HIP_CALL_FAILED,
+		};
 		if (!find_process(track->tracks, event->process))
 			return out_of_memory(track);
 		if (track->deed != SUMMARY_DEEDS) {
@@ -351,21 +402,23 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			deeds->count++;
 			deeds->total_ns += begin && end > begin ? end - begin : 0;
 		}
-		if (!begin || !end) {
-			group->untimed++;
-			continue;
-		}
-		summary_group_add(group, end > begin ? end - begin : 0);
-		if (optional_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED)
-			group->failed++;
-		if (track->has_launches && !add_launch(track, event, begin, end))
+		struct breakdown_place place = place_of(track, event);
+
+		place.in_graph =
+			piece.timed && track->gpu_offset != NO_FIELD &&
+			optional_u32(event->payload, track->direction_offset) !=
+				RTL_HSA_COPY_HOST_TO_HOST &&
+			graphs_is_launch(track->tracks->graphs, event,
+					 optional_u64(event->payload, track->scope_offset));
+		if (!add_piece(track, &place, group, &piece))
 			return out_of_memory(track);
-		if (track->is_host &&
-		    !add_to_host(track,
-				 track->submit_tid_offset != NO_FIELD
-					 ? read_u32(event->payload, track->submit_tid_offset)
-					 : event->tid,
-				 begin, end, group))
+		if (!piece.timed)
+			continue;
+		if (track->has_launches && !add_launch(track, &place, begin, end))
+			return out_of_memory(track);
+		if (track->is_host && !add_to_host(track, place.tid, begin, end, group))
+			return out_of_memory(track);
+		if (track->range_flags_offset != NO_FIELD && !name_range(track, event, group))
 			return out_of_memory(track);
 		if (track->gpu_offset != NO_FIELD &&
 		    !add_to_device(track, event, group, begin, end))
@@ -403,9 +456,13 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 		if (summary_section_add_open(track->section, shown, tid,
 					     event->time_ns > begin ? event->time_ns - begin : 0))
 			return out_of_memory(track);
+		struct summary_group *group =
+			track->is_host ? summary_group(track->section, shown) : NULL;
+
 		if (track->is_host && (!find_process(track->tracks, event->process) ||
-				       !add_to_host(track, tid, begin, event->time_ns,
-						    summary_group(track->section, shown))))
+				       !add_to_host(track, tid, begin, event->time_ns, group)))
+			return out_of_memory(track);
+		if (track->range_flags_offset != NO_FIELD && !name_range(track, event, group))
 			return out_of_memory(track);
 	}
 }
@@ -462,10 +519,15 @@ static void take_end(void *user, const struct rtl_event *const *events, size_t c
 			begin.has_group
 				? begin.group
 				: find_group(track, event, begin.uid ? begin.uid : event->uid);
-		if (!group)
+		if (!group || !find_process(track->tracks, event->process))
 			return out_of_memory(track);
-		summary_group_add(
-			group, event->time_ns > begin.time_ns ? event->time_ns - begin.time_ns : 0);
+		const struct breakdown_place place = place_of(track, event);
+		const uint64_t ns =
+			event->time_ns > begin.time_ns ? event->time_ns - begin.time_ns : 0;
+
+		if (!add_piece(track, &place, group,
+			       &(struct summary_piece){.ns = ns, .timed = true}))
+			return out_of_memory(track);
 	}
 }
 
@@ -551,6 +613,9 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->queue_offset = find_field(end, RTL_KIND_UINT, 4, "queue");
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
 	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
+	track->packet_offset = find_field(end, RTL_KIND_UINT, 8, "packet_id");
+	track->range_offset =
+		find_field(end, RTL_KIND_UINT, 8, is_hip_call || is_range ? "parent" : "range");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
 	track->call_offset = find_field(end, RTL_KIND_TIME, 8, "call_ns");
 	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
@@ -564,6 +629,12 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		      : is_hip_call ? SUMMARY_HIP_CALLS
 		      : is_hsa_call ? SUMMARY_OTHER_CALLS
 				    : SUMMARY_DEEDS;
+	track->keys = 1u << SUMMARY_BY_THREAD | 1u << SUMMARY_BY_PROCESS;
+	if (is_kernel || is_copy || is_hip_call)
+		track->keys |= 1u << SUMMARY_BY_RANGE | 1u << SUMMARY_BY_STREAM;
+	if (is_kernel || is_copy)
+		track->keys |=
+			1u << SUMMARY_BY_GPU | 1u << SUMMARY_BY_GRAPH | 1u << SUMMARY_BY_GROUP;
 	track->last_gpu = NO_DEVICE;
 	track->next = tracks->first;
 	tracks->first = track;

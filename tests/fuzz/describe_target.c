@@ -81,7 +81,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct wide_type types[TYPES_MOST];
 	struct input in = {data, size};
 	struct rtl_stream_info info = {.struct_size = sizeof(info)}, *copy;
-	const char *why = NULL;
 	uint32_t bits, i;
 
 	memset(fields, 0, sizeof(fields));
@@ -97,13 +96,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < TYPES_MOST; i++) /* fields are walked in the steps of their first */
 		if (fields[i][0].is.struct_size != sizeof **fields && types[i].is.field_count > 1)
 			types[i].is.field_count = 1;
-	if (!stream_info_valid(&info, &why)) {
-		if (!why)
-			abort();
+	if (stream_info_flaw(&info))
 		return 0;
-	}
 	copy = stream_info_copy(&info);
-	if (!copy || !stream_info_valid(copy, &why) || !stream_same_layout(&info, copy))
+	if (!copy || stream_info_flaw(copy) || !stream_same_layout(&info, copy))
 		abort();
 	touch_stream(copy);
 	free(copy);

@@ -14,8 +14,8 @@ standard library alone; tables are pandas.DataFrame where pandas is asked for.
 """
 
 from ._regions import enabled, mark, region
-from ._trace import (Call, Copy, Gpu, Graph, GraphNode, Idle, Kernel, LeftOut, Loss, Marker, Process, Step, Trace,
-                     TraceError)
+from ._trace import (Call, Copy, Gpu, Graph, GraphNode, Idle, Kernel, LeftOut, Loss, Marker, PathPart, Process, Step,
+                     Trace, TraceError)
 
-__all__ = ["Call", "Copy", "Gpu", "Graph", "GraphNode", "Idle", "Kernel", "LeftOut", "Loss", "Marker", "Process", "Step",
-           "Trace", "TraceError", "enabled", "mark", "region"]
+__all__ = ["Call", "Copy", "Gpu", "Graph", "GraphNode", "Idle", "Kernel", "LeftOut", "Loss", "Marker", "PathPart", "Process",
+           "Step", "Trace", "TraceError", "enabled", "mark", "region"]

@@ -20,9 +20,10 @@ _PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end
 _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
 _STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
-         " gpu_not_started_ns, gpu_unknown_ns")
-_GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes"
-_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns"
+         " gpu_not_started_ns, gpu_unknown_ns, kernels, path")
+_GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes, path"
+_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns"
+_PATH = "cause, total_ns, count, longest_ns, work, range, function"
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
 Call = collections.namedtuple("Call", _CALL)
@@ -34,6 +35,7 @@ Gpu = collections.namedtuple("Gpu", _GPU)
 Loss = collections.namedtuple("Loss", _LOSS)
 LeftOut = collections.namedtuple("LeftOut", _LOSS)
 Idle = collections.namedtuple("Idle", _IDLE)
+PathPart = collections.namedtuple("PathPart", _PATH)
 Step = collections.namedtuple("Step", _STEP)
 Graph = collections.namedtuple("Graph", _GRAPH)
 GraphNode = collections.namedtuple("GraphNode", _GRAPH_NODE)
@@ -68,6 +70,10 @@ _LEFT_OUT = "SELECT process, stream, cause, count FROM rtl_left_out ORDER BY 1, 
 
 class TraceError(Exception):
     """A file that is no trace of rtl, or cannot be read."""
+
+
+def _with_path(row):
+    return {**row, "path": [PathPart(*(part.get(key) for key in PathPart._fields)) for part in row.get("path", ())]}
 
 
 class Trace:
@@ -184,12 +190,14 @@ class Trace:
 
     # ---- where the time went ----
 
-    def summary(self):
-        """What `rtl summary --json` prints, as rtl-stats(7) describes it. Runs the command rtl: that of the
-        variable RTL, else of PATH."""
+    def summary(self, by=None):
+        """What `rtl summary --json` prints, as rtl-stats(7) describes it; by: as its option --by. Runs the command rtl: that
+        of the variable RTL, else of PATH."""
+        options = ["--by", by] if by else []
         try:
-            done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", self.path], check=False,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
+            done = subprocess.run([os.environ.get("RTL", "rtl"), "summary", "--json", *options, self.path],
+                                  check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+                                  errors="replace")
         except OSError as error:
             raise TraceError(f"{self.path}: cannot run rtl: {error}") from error
         if not done.stdout:
@@ -202,9 +210,11 @@ class Trace:
                 for device in self.summary()["devices"] for row in device["idle"]]
 
     def steps(self):
-        """Ranges of roctx by their names, and what GPUs did within them."""
-        return [Step(*(row.get(key) for key in Step._fields)) for section in self.summary()["sections"]
-                if section["title"] == "Ranges" for row in section["rows"]]
+        """Ranges of roctx by their names, what GPUs did within them, as dicts the kernels with most time in them, and the critical
+        path: what determined when they ended."""
+        rows = [_with_path(row) for section in self.summary()["sections"] if section["title"] == "Ranges"
+                for row in section["rows"]]
+        return [Step(*(row.get(key) for key in Step._fields)) for row in rows]
 
     def graphs(self):
         """Launches of executable graphs, from the begin of the first node to the end of the last, with their nodes in order.
@@ -213,7 +223,7 @@ class Trace:
                 if "nodes" in row]
         for row in rows:
             row["nodes"] = [GraphNode(*(node.get(key) for key in GraphNode._fields)) for node in row["nodes"]]
-        return [Graph(*(row.get(key) for key in Graph._fields)) for row in rows]
+        return [Graph(*(_with_path(row).get(key) for key in Graph._fields)) for row in rows]
 
     def table(self, what, **parameters):
         """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""

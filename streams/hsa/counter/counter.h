@@ -6,20 +6,17 @@
  *	metrics.h	which counters and metrics there are, what they need, what goes together
  *	library.h	the vendor's library: from events to packets, from memory to samples
  *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
- *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
+ *	turns.c		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
  *	sampler.c	a GPU that is counted in intervals
  *
- * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
- * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked
- * for waits for its turn, too, as its work would be counted with another's.
+ * A counted dispatch becomes six packets: a barrier that tells that the queue has come this far, one that waits for the
+ * turn, then start, kernel, read, stop. A dispatch that is not counted waits for a turn, too, as its work would count.
  *
- * Threads: a queue's submitting thread takes samples and fills packets, within the runtime's lock of
- * the queue. The thread rtl-counters gives turns, and copies what was read before it gives the next
- * one. Who makes a pass over the sources (harvest.h) publishes. Intervals are the thread rtl-sampler's. Plans
- * are made by the thread that
- * creates a GPU's first queue, and do not change.
- * Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
+ * Threads: a queue's submitting thread takes samples and fills packets, in the runtime's lock of the queue.
+ * rtl-counters gives turns, and copies what was read before the next one. Who makes a pass over the sources (harvest.h)
+ * publishes. Intervals are rtl-sampler's. The thread that creates a GPU's first queue makes its plan, which does not
+ * change. Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
  */
 #pragma once
 
@@ -36,8 +33,8 @@ struct counter_queue;
 struct counter_sample;
 struct source;
 
-/* A queue on that GPU was created; its dispatches are recorded by that source. NULL: no counters are asked for, or not of
- * dispatches. */
+/* A queue on that GPU was created; its dispatches are recorded by that source. NULL: no counters are asked for, or not
+ * of dispatches. */
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
 					hsa_queue_t *hsa, const struct source *recorded);
 
@@ -50,21 +47,16 @@ void counter_queue_leave(struct counter_queue *queue);
 /* It is gone: the harvester frees it. NULL is fine. */
 void counter_queue_remove(struct counter_queue *queue);
 
-/*
- * Whether dispatches of the queue go one at a time just now. Somebody wants them to be counted, or,
- * where `wanted` is false as nothing is recorded, some are still counted.
- */
+/* Whether dispatches of the queue go one at a time just now: they are to be counted, or, where nothing is recorded
+ * (`wanted` is false), some are still counted. */
 bool counter_queue_counts(const struct counter_queue *queue, bool wanted);
 
 /* So many dispatches of the queue go without a turn: what is counted meanwhile is given up.
  * `wanted`: their counts were. */
 void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, bool wanted);
 
-/*
- * A dispatch of that kernel is about to be submitted: its sample, or NULL, when it goes without a
- * turn. Submitted by counter_submit, in the order in which they were taken. `recorded`: it is one that
- * the user has chosen.
- */
+/* A dispatch of that kernel is about to be submitted: its sample, or NULL, when it goes without a turn. `recorded`: it
+ * is one that the user has chosen. */
 struct counter_sample *counter_take(struct counter_queue *queue, const struct kernel *kernel,
 				    bool wanted, bool recorded);
 
@@ -72,8 +64,5 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 unsigned counter_put_before(const struct counter_sample *sample, void *packets);
 unsigned counter_put_after(const struct counter_sample *sample, void *packets);
 
-/* What is known of its dispatch. */
-void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation);
-
-/* What was taken since the last time is on its way. */
-void counter_submit(struct counter_queue *queue);
+/* Its packets are made and about to be written; what is known of its dispatch. */
+void counter_submit(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation);

@@ -157,8 +157,7 @@ struct metric_sample {
 };
 
 struct metric_values {
-	const struct metric_sample
-		*samples; /* in an order that is the same for all counters of a block */
+	const struct metric_sample *samples; /* all counters of a block have the same order */
 	size_t count;
 };
 

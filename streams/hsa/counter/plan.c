@@ -367,18 +367,14 @@ struct counter_gpu *plan_get(hsa_agent_t agent)
 {
 	struct counter_gpu *gpu;
 
-	pthread_mutex_lock(&gpus.lock);
+	HOLD_LOCK(&gpus.lock);
 	gpu = __atomic_load_n(&gpus.first, __ATOMIC_RELAXED);
 	while (gpu && gpu->agent.handle != agent.handle)
 		gpu = gpu->next;
-	if (!gpu) {
-		gpu = plan_make(agent);
-		if (gpu) {
-			gpu->next = __atomic_load_n(&gpus.first, __ATOMIC_RELAXED);
-			/* Pairs with the acquire in plan_first. */
-			__atomic_store_n(&gpus.first, gpu, __ATOMIC_RELEASE);
-		}
+	if (!gpu && (gpu = plan_make(agent))) {
+		gpu->next = __atomic_load_n(&gpus.first, __ATOMIC_RELAXED);
+		/* Pairs with the acquire in plan_first. */
+		__atomic_store_n(&gpus.first, gpu, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&gpus.lock);
 	return gpu;
 }

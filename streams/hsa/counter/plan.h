@@ -3,10 +3,8 @@
  * What is counted on a GPU: the metrics that are asked for, in passes of what can be counted
  * together, each with its packets and its memory.
  *
- * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then
- * constant, but for the metrics, which belong to who evaluates them (values.c), and the numbers of the
- * ledger. Plans are not freed while the process lives: threads may look at them at its
- * end.
+ * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then constant, but
+ * for the metrics, which belong to who evaluates them (values.c), turns, and the ledger. Plans are never freed.
  */
 #pragma once
 
@@ -21,13 +19,7 @@
 #include "publish.h"
 #include "slots.h"
 
-/*
- * Events of rtl.hsa.counter and its debug twin.
- *
- * Threads: counter_streams_register in OnLoad; the others any. No locks. The record may wait for room in a
- * ring, as the policy says.
- */
-
+/* The streams rtl.hsa.counter and rtl.hsa.counter.debug, registered in OnLoad. */
 struct counter_streams {
 	struct rtl_stream *values;  /* rtl.hsa.counter */
 	struct rtl_stream *samples; /* rtl.hsa.counter.debug */
@@ -128,6 +120,16 @@ struct counter_ledger {
 	uint64_t dispatches, counted, not_asked, given_up, refused;
 };
 
+/* Whose turn it is (turns.c), under the lock of the turns. */
+struct counter_turn {
+	struct counter_sample *running; /* NULL: nobody's */
+	struct turns_line *of;          /* the line that it came from */
+	uint64_t since_ns;              /* when it began */
+	uint64_t passed_by;             /* as of the GPU, then */
+	uint64_t arrivals;
+	bool disturbed; /* when it began, something ran without a turn */
+};
+
 struct counter_gpu {
 	struct counter_gpu *next;
 	hsa_agent_t agent;
@@ -149,6 +151,7 @@ struct counter_gpu {
 	/* Dispatches that have a turn, or wait for one; relaxed, a hint. */
 	uint64_t under_way;
 
+	struct counter_turn turn;
 	struct counter_ledger ledger;
 	uint64_t told_ns; /* who makes a pass: when it was published last */
 };
@@ -159,15 +162,13 @@ struct counter_gpu *plan_get(hsa_agent_t agent);
 /* The first of all; the others follow. Acquire. */
 struct counter_gpu *plan_first(void);
 
-/* ---- values.c: from what a GPU has left in memory to the values of a pass's metrics. Those of a GPU's plan belong to
- * one thread at a time: of dispatches that is who makes a pass over the sources (harvest.h), of intervals the thread
- * rtl-sampler. */
+/* ---- values.c: from a GPU's output to the values of a pass's metrics. One thread at a time: who makes a pass over the
+ * sources (harvest.h), or rtl-sampler. */
 
 /* Fills the samples of the pass's inputs. False: the library cannot tell. */
 bool values_read(const struct counter_pass *pass, const void *output);
 
-/* Takes from them what was read before. False: something is less than it was, so that somebody has
- * reset or restarted the counters meanwhile. */
+/* Subtracts what was read before. False: something is less than it was: somebody has reset the counters. */
 bool values_subtract(const struct counter_pass *pass, const void *before);
 
 /* Of a metric, and whether it has one. */

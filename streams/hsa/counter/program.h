@@ -15,8 +15,7 @@
 
 struct counter_set {
 	char gfx[32];
-	char family
-		[32]; /* without the last two digits: what is defined for gfx9 is for gfx906, too */
+	char family[32]; /* "gfx9" of gfx906, whose definitions it has, too */
 	char source[DEFINITIONS_PATH_BYTES];
 	struct counter_def *list; /* as read, then by name; of equal names the first counts */
 	size_t count, room;
@@ -58,8 +57,7 @@ enum reduction { REDUCE_SUM, REDUCE_AVR, REDUCE_MIN, REDUCE_MAX };
 struct step {
 	enum step_kind kind;
 	enum reduction reduction;
-	uint32_t
-		number; /* input; dimensions to reduce, a bit each; dimension to select; instances */
+	uint32_t number;    /* input; dimensions to reduce, as bits; one to select; instances */
 	uint64_t selection; /* a bit for each value of the dimension */
 	double value;
 };

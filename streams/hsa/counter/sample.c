@@ -27,8 +27,7 @@ struct counter_queue {
 	struct counter_gpu *gpu;
 	struct work_queue id;
 	struct turns_line line;
-	struct counter_sample *first_taken, *last_taken; /* the submitting thread's */
-	const struct source *packets;                    /* its dispatches, as they are recorded */
+	const struct source *packets; /* its dispatches, as they are recorded */
 	uint32_t passed_at; /* passes of the harvester when something went by; as line.passed */
 	bool gave_up;       /* the submitting thread's: it has waited for a sample in vain */
 	bool refused;       /* its ring is too small */
@@ -187,15 +186,8 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	sample->queue = queue;
 	sample->pass = pass;
 	sample->kernel = kernel;
-	sample->instance = sample->correlation = 0;
 	sample->spoilt = false;
 	__atomic_store_n(&sample->seen, false, __ATOMIC_RELAXED);
-	sample->next_taken = NULL;
-	if (queue->last_taken)
-		queue->last_taken->next_taken = sample;
-	else
-		queue->first_taken = sample;
-	queue->last_taken = sample;
 	return sample;
 }
 
@@ -238,24 +230,16 @@ unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 	return 2;
 }
 
-void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation)
+void counter_submit(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation)
 {
-	sample->instance = publish_instance(&sample->queue->id, packet_id);
+	struct counter_queue *queue = sample->queue;
+
+	sample->instance = publish_instance(&queue->id, packet_id);
 	sample->correlation = correlation;
-}
-
-void counter_submit(struct counter_queue *queue)
-{
-	struct counter_sample *next;
-
-	for (struct counter_sample *sample = queue->first_taken; sample; sample = next) {
-		next = sample->next_taken;
-		if (sample->pass)
-			rtl_pending_begin(queue->source.pending, 1);
-		turns_add(&queue->line, sample);
-		slot_submit(&queue->source.pool, &sample->slot);
-	}
-	queue->first_taken = queue->last_taken = NULL;
+	if (sample->pass)
+		rtl_pending_begin(queue->source.pending, 1);
+	turns_add(&queue->line, sample);
+	slot_submit(&queue->source.pool, &sample->slot);
 }
 
 /* ---- the thread that gives turns ---- */
@@ -403,24 +387,20 @@ static void free_queue(struct source *source)
 	}
 	slots_fini(pool);
 	rtl_pending_release(source->pending);
-	free(queue->line.ring);
 	free(queue);
 }
 
 static const struct source_kind kind = {.stream = &counter_streams.values, .free = free_queue};
 
-static int prepare(struct counter_queue *queue, uint32_t packets)
+static bool prepare(struct counter_queue *queue, uint32_t packets)
 {
 	const uint32_t bytes = (uint32_t)sizeof(struct counter_sample) + queue->gpu->output_bytes;
 	uint32_t room = packets / 2;
-	int error;
 
 	room = room < SAMPLES_LEAST ? SAMPLES_LEAST : room > SAMPLES_MOST ? SAMPLES_MOST : room;
-	error = slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST, false);
-	if (error)
-		return error;
-	/* The pool may have rounded the number up. */
-	return turns_join(&queue->line, queue->gpu, queue->source.pool.capacity);
+	return !slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST,
+			   false) &&
+	       turns_join(&queue->line, queue->gpu);
 }
 
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
@@ -442,7 +422,7 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 	queue->id = *id;
 	queue->source.kind = &kind;
 	queue->source.pending = rtl_stream_pending(counter_streams.values, RTL_CAUSE_UNDER_WAY);
-	if (packets < PACKETS_LEAST || !gpu->pass_count || prepare(queue, packets)) {
+	if (packets < PACKETS_LEAST || !gpu->pass_count || !prepare(queue, packets)) {
 		queue->refused = true;
 		if (gpu->pass_count)
 			rtl_log(RTL_LEVEL_WARNING, "counters",

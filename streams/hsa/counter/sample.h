@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A dispatch that is counted, or goes in its turn among others that are: a slot (slots.h) whose signal
- * is that of the last packet. Behind it stands what the GPU has left, copied when its turn ended.
+ * A dispatch that is counted, or takes a turn among those that are: a slot (slots.h) with the signal of the last
+ * packet, and behind it the GPU's output, copied when its turn ended.
  *
- * Threads: filled by the queue's submitting thread; then of the thread rtl-counters until it has
- * stored `seen`; then of who makes a pass over the sources.
+ * Threads: the queue's submitting thread; then rtl-counters until it has stored `seen`; then who makes a pass.
  */
 #pragma once
 
@@ -24,7 +23,7 @@ struct counter_sample {
 	 * go on. */
 	uint64_t ready, grant;
 	uint64_t instance, correlation; /* of the dispatch */
-	struct counter_sample *next_taken;
+	struct counter_sample *next;    /* of its line */
 	bool spoilt; /* something else ran meanwhile, or its turn was not waited for */
 	bool seen;   /* its turn is over; release, acquire */
 	uint64_t output[] __attribute__((aligned(64)));
@@ -32,38 +31,30 @@ struct counter_sample {
 
 /* ---- turns.c ----
  *
- * One dispatch at a time has a GPU while its counters are collected: they are registers of the GPU,
- * which the next start would reset.
+ * One dispatch at a time has a GPU while its counters, registers of the GPU, are collected.
  *
- * A queue tells by a signal ("ready") that it has come to a dispatch, and waits for another one
- * ("grant"). Turns are given in the order in which queues come, not in that of submission: an earlier
- * dispatch may wait, by a barrier of the program's, for a later one of another queue.
+ * A queue completes a signal ("ready") when it comes to a dispatch, and waits for another one ("grant"). Turns go in
+ * the order in which queues come, not in that of submission: an earlier dispatch may wait, by a barrier, for a later
+ * one of another queue.
  *
- * If the one that has its turn does not end for RTL_COUNTERS_TIMEOUT while others wait, it may wait
- * for one of these itself: kernels can wait for each other in memory. Then all go, and counting has ended
- * for that GPU, which is logged. The same at the end of the process, without the line: what is in
- * queues then must go on.
+ * If a dispatch has not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them,
+ * in memory. Then all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
  *
  * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that
  * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
  * sleeps otherwise.
  */
 
-/* What a queue waits with: samples in the order of their packets. */
+/* What a queue waits with: samples in the order of their packets. All but `gpu` is the lock's. */
 struct turns_line {
-	struct turns_line *next; /* the lock's */
+	struct turns_line *next;
 	struct counter_gpu *gpu;
-	struct counter_sample **ring;
-	uint32_t mask;
-	uint32_t head;    /* the thread's; release, acquire by the submitting thread */
-	uint32_t tail;    /* the submitting thread's; seq_cst with the thread's sleep */
-	uint64_t arrived; /* the thread's: in which place its first one has come; 0: not yet */
-	/* TURNS_PASSED and behind how many samples dispatches went by without a turn; 0: none that may run
-	 * still. Release by the submitting thread, acquire; the thread clears it. */
-	uint64_t passed;
+	struct counter_sample *first, **last;
+	uint64_t added, taken;  /* how many samples */
+	uint64_t arrived;       /* in which place its first one has come; 0: not yet */
+	bool passed;            /* dispatches went by without a turn, and may still run */
+	uint64_t passed_behind; /* how many samples were added before them */
 };
-
-#define TURNS_PASSED (UINT64_C(1) << 32)
 
 /* Between two looks, of the counters' threads: a part of a time, within bounds. */
 #define POLL_NS     20000u
@@ -75,17 +66,16 @@ static inline uint64_t turns_poll_ns(uint64_t since_ns, uint32_t part)
 	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
 }
 
-/* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
-int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
+/* Starts the thread. False: there is none. */
+bool turns_join(struct turns_line *line, struct counter_gpu *gpu);
 
-/* Its queue is about to go: nothing of it gets a turn any more. What has one keeps it, as it may run until the
- * queue is gone. */
+/* Its queue is about to go: nothing of it gets a turn. What has one keeps it until the queue is gone. */
 void turns_leave(struct turns_line *line);
 
 /* Its queue is gone: nothing of it is looked at any more. */
 void turns_gone(struct turns_line *line);
 
-/* A sample whose packets have been submitted; there is room. */
+/* A sample whose packets are about to be submitted. */
 void turns_add(struct turns_line *line, struct counter_sample *sample);
 
 /* A dispatch goes by without a turn, behind what was added: until it has ended nobody else is counted right. */
@@ -115,12 +105,11 @@ void sample_give_up(struct counter_sample *sample);
  *
  * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile.
  *
- * Each GPU has a queue of ours on which counters are started when its first queue is created, read at
- * each interval, and stopped at the end. The work of a program's queue counts once that queue has run a
- * packet of ours, its first. Dispatches are not held back.
+ * On a queue of ours for each GPU, counters are started with its first queue, read at each interval, and stopped at the
+ * end. The work of a program's queue counts once that queue has run our first packet. Dispatches are not held back.
  *
- * If a reading does not end for RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is logged.
- * If there are not registers enough, passes take turns from interval to interval.
+ * If a reading takes longer than RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is logged.
+ * Without enough registers passes take turns from interval to interval.
  *
  * Threads: sampler_add_queue by those that create queues; the rest is the thread rtl-sampler's, which alone
  * evaluates and publishes. The end waits until it is out of the runtime, never until it has published.

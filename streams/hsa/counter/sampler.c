@@ -106,18 +106,17 @@ static void fail(struct sampled *sampled, const char *why)
 static bool wait_for_start(const struct sampled *sampled)
 {
 	const uint64_t deadline = sampled->submitted_ns + counter_settings.timeout_ns;
-	const struct timespec nap = {.tv_nsec = POLL_NS};
 
 	while (is_pending(sampled)) {
 		if (rtl_clock_ns() > deadline)
 			return false;
-		nanosleep(&nap, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
 	}
 	return true;
 }
 
 /* Has a queue, and counters that count. */
-static bool begin(struct sampled *sampled)
+static void begin(struct sampled *sampled)
 {
 	struct counter_gpu *gpu = sampled->gpu;
 	struct library_packet start = gpu->passes[0].count->start;
@@ -128,7 +127,7 @@ static bool begin(struct sampled *sampled)
 	    interceptor.hsa.queue_create(gpu->agent, QUEUE_PACKETS, HSA_QUEUE_TYPE_MULTI, NULL,
 					 NULL, UINT32_MAX, UINT32_MAX, &sampled->queue)) {
 		fail(sampled, "the runtime has no queue for it");
-		return false;
+		return;
 	}
 	if (interceptor.hsa.queue_set_priority)
 		(void)interceptor.hsa.queue_set_priority(sampled->queue,
@@ -136,11 +135,10 @@ static bool begin(struct sampled *sampled)
 	submit(sampled, &start, 1);
 	if (!wait_for_start(sampled)) {
 		fail(sampled, "the counters do not start (RTL_COUNTERS_TIMEOUT)");
-		return false;
+		return;
 	}
 	sampled->begin_ns = rtl_clock_ns();
 	sampled->due_ns = sampled->begin_ns + counter_settings.sample_ns;
-	return true;
 }
 
 /* If there are several passes, the next one begins. */
@@ -261,12 +259,8 @@ static uint64_t look_at(struct sampled *sampled, bool ends)
 
 static struct sampled *first_sampled(void)
 {
-	struct sampled *first;
-
-	pthread_mutex_lock(&sampler.lock);
-	first = sampler.first;
-	pthread_mutex_unlock(&sampler.lock);
-	return first;
+	HOLD_LOCK(&sampler.lock);
+	return sampler.first;
 }
 
 /* Whether all is read that will be. */
@@ -306,9 +300,7 @@ static void *run(void *data)
 	for (;;) {
 		const uint32_t wakes = __atomic_load_n(&sampler.wakes, __ATOMIC_ACQUIRE);
 
-		const uint64_t wait_ns = look();
-
-		futex_wait(&sampler.wakes, wakes, wait_ns);
+		futex_wait(&sampler.wakes, wakes, look());
 	}
 	return NULL;
 }
@@ -328,7 +320,7 @@ static struct sampled *find(struct counter_gpu *gpu)
 	if (!sampled)
 		return NULL;
 	sampled->gpu = gpu;
-	(void)begin(sampled);
+	begin(sampled);
 	if (!sampler.started && own_thread_start(run, NULL))
 		fail(sampled, "no thread can be made");
 	else
@@ -362,13 +354,11 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue)
 /* From now on the thread touches nothing of the runtime's. */
 static void end(struct sampled *first)
 {
-	const struct timespec nap = {.tv_nsec = POLL_NS};
-
 	for (struct sampled *sampled = first; sampled; sampled = sampled->next)
 		__atomic_store_n(&sampled->over, true, __ATOMIC_SEQ_CST);
 	/* It does not wait for anybody between touch and untouch. */
 	while (__atomic_load_n(&sampler.touching, __ATOMIC_SEQ_CST))
-		nanosleep(&nap, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
 }
 
 void sampler_stop(uint32_t timeout_ms)

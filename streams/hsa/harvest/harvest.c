@@ -48,9 +48,8 @@ struct harvester {
 	struct sources sources; /* the owner's, or of whose turn it is */
 };
 
-/* How much a submitting thread does of what the harvester is behind with. Where it cannot, it gives
- * way to the harvester for a while: from LATE times the harvester's patience on. At STUCK times it
- * stops doing so. */
+/* How much a submitting thread does when the harvester is behind. Where it cannot, it yields to the harvester for a
+ * while, from LATE to STUCK times the harvester's patience. */
 #define CATCH_UP_MOST 256u
 #define LATE          2u
 #define GIVE_WAY_NS   5000000u
@@ -295,11 +294,8 @@ static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
 	return progress;
 }
 
-/*
- * Whether the next pass may wait for room in the ring. As long as others may help meanwhile, which
- * have rings of their own, it rather comes again. Not at the end; nor where the bus is to see that
- * nobody makes room, or that it is to discard instead, or inline callbacks are to be called.
- */
+/* Whether the next pass may wait for room in the ring: at the end, and where the bus is to see that nobody makes room,
+ * is to discard, or calls inline callbacks. Otherwise it comes again, as helpers have rings of their own. */
 static bool may_wait_for_room(const struct harvester *harvester)
 {
 	return __atomic_load_n(&harvester->stop_at_ns, __ATOMIC_ACQUIRE) ||
@@ -444,11 +440,8 @@ static bool give_up(struct harvester *harvester)
 	return true;
 }
 
-/*
- * Until the harvester has ended; or, after patient_until_ns, it waits for a subscriber; or, after
- * until_ns, it is somewhere else for long, in the runtime or without a processor. There it should
- * not be: the runtime must not end under its hands.
- */
+/* Until the harvester has ended; or, after patient_until_ns, it waits for a subscriber; or, after until_ns, it is
+ * elsewhere for long, in the runtime, which must not end under its hands, or without a processor. */
 static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 			     uint64_t patient_until_ns)
 {
@@ -478,7 +471,7 @@ static void stop(uint32_t timeout_ms)
 	struct harvester *harvester;
 	uint64_t least_ms, most_ms;
 
-	pthread_mutex_lock(&harvest.lock);
+	HOLD_LOCK(&harvest.lock);
 	harvester = no_more();
 	if (harvester) {
 		__atomic_store_n(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
@@ -491,7 +484,6 @@ static void stop(uint32_t timeout_ms)
 								: interceptor.config.wait_ms;
 		wait_until_ended(harvester, now + least_ms * 1000000, now + most_ms * 1000000);
 	}
-	pthread_mutex_unlock(&harvest.lock);
 }
 
 /* In the child of a fork. The thread is not here; what it had is left to the parent. */

@@ -205,12 +205,9 @@ void signal_watch_abandon(struct slot *slot, bool looked_at)
 		signal_watch_leave(slot);
 }
 
-/*
- * Without new times, a value that has changed means that they are not coming (profiling was
- * turned off), but the processor may see the value first: so that is believed the second time.
- * With new times, a value that has not changed may mean that it is about to change, or that it
- * was set again.
- */
+/* A changed value without new times means that none come (profiling was turned off), but the processor may see the
+ * value first: it is believed the second time. New times with an unchanged value: it is about to change, or was set
+ * again. */
 static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;

@@ -2,19 +2,18 @@
 /*
  * Dispatches and copies that carry a completion signal of the application.
  *
- * The signal stays in the packet: the GPU completes it as it would without us, at once, with
- * its times in it. We read the times from the signal, too. That is possible until the application
- * uses the signal for something else or destroys it. It can do so only through functions and packets
- * that we see: there the times are taken before it happens.
+ * The signal stays in the packet: the GPU completes it as it would without us, with its times in it. We read these
+ * times before the application reuses or destroys the signal, which it can do only through functions and packets that
+ * we see.
  *
- * If several packets or copies under way share a signal (they count it down), its times are the last one's. Who
- * shares it is published without times: nothing is changed for the program.
+ * If several packets or copies under way share a signal (they count it down), its times are those of the last one. They
+ * are published without times: nothing is changed for the program.
  *
- * An SDMA engine leaves its times in a part of the signal that the runtime keeps to itself behind
- * what amd_hsa_signal.h tells (struct shared_signal). It has been the same from ROCm 5.0 to 7.2,
- * and has a constant in it by which it is recognized; where that is missing, copies have no times.
+ * An SDMA engine leaves its times behind what amd_hsa_signal.h describes, in a private part of the signal (struct
+ * shared_signal). It has been the same from ROCm 5.0 to 7.2, and is recognized by a constant; without that, copies
+ * have no times.
  *
- * Every one under way with a signal of the application is in a hash table by that signal.
+ * A hash table has all work under way with a signal of the application, by that signal.
  *
  * Threads: any. Locks: one for each bucket of the table, held for some loads and stores.
  */
@@ -44,8 +43,7 @@ static inline struct signal_watch_bucket *signal_watch_bucket_of(uint64_t signal
 	return &signal_watch_buckets[(signal * 0x9e3779b97f4a7c15u) >> 56];
 }
 
-/* Whether something under way may have that signal. Relaxed: whoever uses a signal has seen, by the
- * application's own ordering, that it was used before. */
+/* Whether something under way may have that signal. Relaxed: the application orders its uses of a signal. */
 static inline bool signal_watch_is_used(uint64_t signal)
 {
 	return signal &&
@@ -65,24 +63,20 @@ void signal_watch_hook(struct root_table *root);
 /* In the child of a fork, with one thread: opens the locks. The slots are the parent's. */
 void signal_watch_forked(void);
 
-/*
- * A packet or copy with that signal is about to be submitted: enters the slot, as one of `kinds`. False: others share
- * the signal. Then it is over, without times, and so are those that are under way with it.
- */
+/* A packet or copy with that signal is about to be submitted: enters the slot, as one of `kinds`. False: others share
+ * the signal; then all of them are without times. */
 bool signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds, uint64_t signal);
 
 /* Takes the slot out again: it was not submitted, or is given up. */
 void signal_watch_leave(struct slot *slot);
 
-/* Harvester: whether a SLOT_WATCHED has finished; then its times are in the slot, and it is out of
- * the table. */
+/* Harvester: whether a SLOT_WATCHED has finished; then it has its times, and is out of the table. */
 bool signal_watch_finished(struct slot *slot);
 
 /* Harvester: gives a SLOT_WATCHED up. If its submitter still looks at it, it stays in the table. */
 void signal_watch_abandon(struct slot *slot, bool looked_at);
 
-/* Submitting thread, of a slot that it has submitted: whether its packet has ended, as far as the
- * signal tells. Changes nothing. */
+/* Submitting thread: whether the packet of its slot has ended, as far as the signal shows. Changes nothing. */
 bool signal_watch_seems_over(struct slot *slot);
 
 void signal_watch_used_slowly(uint64_t signal, bool is_destroyed);
@@ -101,8 +95,7 @@ static inline void signal_watch_destroyed(uint64_t signal)
 		signal_watch_used_slowly(signal, true);
 }
 
-/* A kind of work (struct slot_kinds), in each way in which its end can be seen. The arguments are
- * those members of struct slot_kind that do not depend on that. */
+/* A struct slot_kinds, from the members of struct slot_kind that do not depend on how an end is seen. */
 #define SLOT_KINDS(...)                                                                            \
 	{                                                                                          \
 		.own = {.signal = SLOT_OWN, .finished = slot_own_finished, __VA_ARGS__},           \

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots: each is one piece of work that was submitted to the GPU, until it has been published. What
- * is common to all stands in struct slot; a source of work puts its own facts behind it. What kind
- * of work it is, and how its end is seen, its struct slot_kind knows.
+ * Slots: each is one piece of work that was submitted to the GPU, until it has been published. struct slot has what all
+ * have in common, and a source puts its own facts behind it. struct slot_kind tells the kind of work and how its
+ * end is seen.
  *
- * Each source has a pool of its own. Two rings of slots go between whoever submits ("producer": one
- * at a time, for a queue whoever holds the runtime's lock of it) and the harvester: free slots one
- * way, submitted ones the other. A slot belongs to one of the two at any time, so that its members
- * need no atomics; what the application's threads and the runtime's handler thread do to it goes
- * through signal_watch.c's locks and `done`.
+ * Each source has its own pool, with two rings between the submitting thread ("producer": one at a time, for a queue
+ * the holder of the runtime's lock) and the harvester: free slots one way, submitted ones the other. A slot belongs to
+ * one of the two at any time, so its members need no atomics; what other threads do to it goes through
+ * signal_watch.c's locks and `done`.
  *
- * A slot that stays busy (a kernel that runs for ever) costs nothing but itself. The pool
- * begins small, and the harvester doubles it when half of it is busy, up to the capacity and
- * the limit for the process. Signals are made then, never while dispatches wait for one.
+ * A slot that stays busy (a kernel that runs for ever) costs nothing but itself. The pool begins small. The harvester
+ * doubles it when half of it is busy, up to its capacity and the limit for the process, and makes the signals then, so
+ * that no dispatch waits for one.
  *
  * No locks.
  */
@@ -66,7 +65,7 @@ struct slot {
 	uint64_t signal;         /* our own; made with the slot. 0: its pool's slots have none */
 	uint64_t watched;        /* the application's; 0: none, or destroyed */
 	struct slot *watch_next; /* in a bucket of signal_watch.c */
-	struct slot *next;       /* in the harvester's list; in what is submitted at once */
+	struct slot *next;       /* in the harvester's list */
 	union {
 		/* From its end on; 0 both: not known. */
 		struct {
@@ -77,18 +76,16 @@ struct slot {
 			uint64_t sdma_end, end;
 		} before;
 	};
-	/* It has ended, and its times are there (or never will be). Release after writing them,
-	 * acquire in the harvester. Not of SLOT_OWN, whose signal's value says it. */
+	/* It has ended, with its times or without any. Release after they are written, acquire in the harvester. Not of
+	 * SLOT_OWN, whose signal shows it. */
 	bool done;
 	bool looked_over; /* SLOT_WATCHED: it looked finished once, without new times */
-	/* What was submitted earlier to its queue has ended when it begins, or it is behind a
-	 * packet of which that is true. */
+	/* It, or a packet before it, begins when all earlier work of its queue has ended. */
 	bool behind_barrier;
 	bool in_scope;    /* its submitter was within a scope, of which the source knows more */
 	bool spoilt;      /* SLOT_WATCHED: others share its signal, it gets no times */
 	uint8_t times_by; /* of a copy: enum slot_times */
-	/* It is work that its pool's memory describes (rtl_slots_describe), and is under way. Release when it is
-	 * submitted; acquire by readers in other processes. */
+	/* Work that rtl_slots_describe covers, under way. Release when submitted; acquire in other processes. */
 	uint8_t under_way;
 } __attribute__((aligned(64)));
 
@@ -115,8 +112,8 @@ struct slot_pool {
 	struct slot *first, *last; /* submitted and not finished, in order of submission */
 };
 
-/* Makes a pool for at most `capacity` slots (rounded up to a power of two), `initial` at once.
- * `bare`: they have no signals. 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
+/* Makes a pool for `capacity` slots (rounded up to a power of two), with `initial` or fewer at once. `bare`: without
+ * signals. 0, or RTL_ENOMEM. */
 int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
 	       bool bare);
 
@@ -129,8 +126,8 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted);
 /* Harvester: moves what was submitted to the list first ... last. Returns how many. */
 uint32_t slots_collect(struct slot_pool *pool);
 
-/* Harvester: the slot that was submitted, if there is one, and nothing before it is in the list. It
- * stays where it is, until the harvester adds 1 to submit_head. Else NULL. */
+/* Harvester: the only slot that was submitted, if the list is empty; else NULL. It stays there until the harvester adds
+ * 1 to submit_head. */
 static inline struct slot *slots_only(const struct slot_pool *pool)
 {
 	/* Pairs with the release in slot_submit: all that the producer wrote is seen. */
@@ -216,8 +213,7 @@ static inline struct slot *slot_take(struct slot_pool *pool)
 	return slot;
 }
 
-/* Producer: gives back the slot that it took last. Its place in the ring is still its own: the
- * ring has room for all slots. */
+/* Producer: gives back the slot that it took last, whose place in the ring is still free. */
 static inline void slot_untake(struct slot_pool *pool)
 {
 	const uint32_t head = __atomic_load_n(&pool->free_head, __ATOMIC_RELAXED);

@@ -81,8 +81,7 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
 struct allowed {
 	uint32_t most; /* without those that are sure */
-	uint32_t
-		sure; /* for so many of this kind there is room: nobody else publishes on this thread */
+	uint32_t sure; /* of this kind, for which there is room: nobody else publishes here */
 	const struct slot_kind *kind;
 	bool may_wait;
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
@@ -134,10 +133,7 @@ static inline bool may_publish(struct allowed *allowed, const struct slot *slot)
 	return true;
 }
 
-/*
- * Publishes what has finished; returns how many that were. Unless it is to look at all of it, it
- * leaves out what cannot have begun: what a barrier before it keeps waiting.
- */
+/* Publishes what has finished; returns how many that were. Unless `all`, it skips what waits behind a barrier. */
 static uint32_t harvest_finished(struct source *source, bool all, struct allowed *allowed)
 {
 	struct slot_pool *pool = &source->pool;
@@ -180,8 +176,7 @@ static void grow(struct source *source)
 		slots_grow(pool, pool->count);
 }
 
-/* Whether the process is at its end, at which its threads may go on: they look at what they have
- * submitted to know whether there is room for more (room.c). */
+/* Whether threads may still look at what they have submitted, as at the end of the process (room.c). */
 static bool is_looked_at(const struct source *source)
 {
 	return __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED &&
@@ -241,8 +236,7 @@ static void bury(struct sources *sources, struct allowed *allowed)
 	}
 }
 
-/* Recording was started: what describes later events and was published while nobody listened comes
- * once more. */
+/* Recording was started: publishes again what describes later events. */
 static void announce(struct sources *sources)
 {
 	const bool wanted = rtl_enabled(interceptor.stream, RTL_METADATA);

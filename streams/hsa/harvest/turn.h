@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time.
- * Whoever has it may be inside of the runtime; while it waits for a subscriber it is out, and the
- * sources can be taken from it.
+ * Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time. The owner may be
+ * inside the runtime. While it waits for a subscriber it is out, and the sources can be taken from it.
  *
- * Threads: any. Nobody waits for a turn without end, and nobody in one. No locks.
+ * Threads: any. Nobody waits for a turn without end. No locks.
  */
 #pragma once
 
@@ -26,8 +25,7 @@ enum turn_state {
 /* All 0: nobody has it. */
 struct turn {
 	struct futex_owner by; /* the id of the thread that has it */
-	/* enum turn_state. Release by who has the turn, acq_rel by who stops it: he sees all that
-	 * has been done. */
+	/* enum turn_state. Release by the owner, acq_rel by who stops it and then sees all that it did. */
 	uint32_t state;
 	uint32_t outs; /* how often one has been out: a sign of life; relaxed */
 	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
@@ -59,8 +57,8 @@ static inline bool turn_take_spinning(struct turn *turn, uint32_t thread)
 
 bool turn_take_patiently(struct turn *turn, bool also_out);
 
-/* Takes it, and waits for it as long as that is worth it; also_out: while its owner is out, too. False: it was not, or
- * this thread has it already, and a signal handler has interrupted it. */
+/* Takes it, and waits as long as that is worth it; also_out: while its owner is out, too. False: it was not, or a signal
+ * handler interrupted its owner. */
 static inline bool turn_take(struct turn *turn, uint32_t thread, bool also_out)
 {
 	return turn_try(turn, thread) || turn_take_patiently(turn, also_out);
@@ -83,11 +81,8 @@ static inline bool turn_none(void)
 	return !turn_self;
 }
 
-/*
- * Around what may wait for a subscriber. In between, who has the turn touches nothing of the
- * runtime's and nothing that is freed before the process ends. On other threads, and on a helper's,
- * they do nothing.
- */
+/* Around what may wait for a subscriber. In between, the owner touches nothing of the runtime and nothing that is freed
+ * before the process ends. They do nothing on other threads and on helpers. */
 void turn_go_out(struct turn *turn);
 void turn_come_in(struct turn *turn);
 
@@ -103,8 +98,8 @@ static inline void turn_in(void)
 		turn_come_in(turn_self);
 }
 
-/* The same around one event for which sources.c has asked for room: it waits only in some passes. Then
- * this gives the turn that turn_in_with_room has to come back to. */
+/* The same around one event for which sources.c has asked for room, and which waits only in some passes. Returns the
+ * turn for turn_in_with_room. */
 static inline struct turn *turn_out_for_room(void)
 {
 	struct turn *turn = turn_self;
@@ -155,11 +150,8 @@ static inline bool turn_left(void)
 /* Whoever stops it: true if it was in state `from`. Then it is given up, in state `to`. */
 bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to);
 
-/*
- * How long a thread that has waited for the GPU waits for who has the turn: while that waits for a
- * subscriber as long as a submitting thread would, else it should get on. What has been waited for
- * in vain, and has not got on since, is not waited for again.
- */
+/* How long a thread that has waited for the GPU waits for the owner: as long as a submitting thread would while the
+ * owner waits for a subscriber, else shortly. Nobody waits again for an owner that has made no progress since. */
 struct turn_patience {
 	uint64_t since_ns;
 	uint32_t outs;

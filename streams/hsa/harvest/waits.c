@@ -104,38 +104,31 @@ static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_con
 WAIT(relaxed)
 WAIT(scacquire)
 
-static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,
-			 hsa_signal_value_t *values, uint64_t timeout, hsa_wait_state_t state,
-			 hsa_signal_value_t *found)
-{
-	const uint32_t which =
-		next.wait_any(count, signals, conditions, values, timeout, state, found);
+/* What wait_all returns tells whether all of them hold, in a way that releases differ in. */
+#define WAIT_MANY(name, has_waited)                                                                \
+	static uint32_t wait_##name(uint32_t count, hsa_signal_t *signals,                         \
+				    hsa_signal_condition_t *conditions,                            \
+				    hsa_signal_value_t *values, uint64_t timeout,                  \
+				    hsa_wait_state_t state, hsa_signal_value_t *found)             \
+	{                                                                                          \
+		const uint32_t which = next.wait_##name(count, signals, conditions, values,        \
+							timeout, state, found);                    \
+                                                                                                   \
+		if (has_waited)                                                                    \
+			(void)harvest_help();                                                      \
+		return which;                                                                      \
+	}
+WAIT_MANY(any, which < count)
+WAIT_MANY(all, true)
 
-	if (which < count)
-		(void)harvest_help();
-	return which;
-}
-
-/* What it returns tells whether all of them hold, in a way that releases differ in. */
-static uint32_t wait_all(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,
-			 hsa_signal_value_t *values, uint64_t timeout, hsa_wait_state_t state,
-			 hsa_signal_value_t *found)
-{
-	const uint32_t which =
-		next.wait_all(count, signals, conditions, values, timeout, state, found);
-
-	(void)harvest_help();
-	return which;
-}
+#define HOOK(of, name) table_hook(root, ENTRY_##of##name, (void *)(name), &next.name)
 
 void waits_hook(struct root_table *root)
 {
-	table_hook(root, ENTRY_hsa_signal_load_relaxed, (void *)load_relaxed, &next.load_relaxed);
-	table_hook(root, ENTRY_hsa_signal_load_scacquire, (void *)load_scacquire,
-		   &next.load_scacquire);
-	table_hook(root, ENTRY_hsa_signal_wait_relaxed, (void *)wait_relaxed, &next.wait_relaxed);
-	table_hook(root, ENTRY_hsa_signal_wait_scacquire, (void *)wait_scacquire,
-		   &next.wait_scacquire);
-	table_hook(root, ENTRY_hsa_amd_signal_wait_any, (void *)wait_any, &next.wait_any);
-	table_hook(root, ENTRY_hsa_amd_signal_wait_all, (void *)wait_all, &next.wait_all);
+	HOOK(hsa_signal_, load_relaxed);
+	HOOK(hsa_signal_, load_scacquire);
+	HOOK(hsa_signal_, wait_relaxed);
+	HOOK(hsa_signal_, wait_scacquire);
+	HOOK(hsa_amd_signal_, wait_any);
+	HOOK(hsa_amd_signal_, wait_all);
 }

@@ -14,8 +14,7 @@
 
 static struct agent agents[AGENTS_MAX];
 static uint32_t agent_count; /* release after the agents are complete, acquire */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 static bool ready; /* the lock's */
 
 #define TEXT 64 /* as hsa.h says for names; UUIDs are shorter */

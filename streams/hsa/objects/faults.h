@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults of GPUs and errors of queues that the runtime reports, as events. The runtime calls all handlers of system
- * events that are registered; ours comes first, and leaves the rest to the others: the runtime aborts unless one of
- * them says that it has taken care of it.
+ * events; ours is the first and leaves the rest to the others: the runtime aborts unless one of them takes care of the
+ * event.
  *
  * Threads: the runtime's own. No locks.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel_table.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
@@ -11,10 +12,13 @@
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
 	uint64_t object;
-	/* NULL: emptied. Release when filled, acquire in find. */
+	/* NULL: emptied; with NOT_RUN: the symbol of one that has not run. Release when filled, acquire in
+	 * find. */
 	const struct kernel *kernel;
 	uint64_t executable; /* the lock's */
 };
+
+#define NOT_RUN 1u
 
 struct table {
 	uint64_t size;       /* a power of two */
@@ -23,12 +27,12 @@ struct table {
 	struct entry entries[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
 static struct table *current;
-static const struct kernel *unknown; /* set once, before current */
+static const struct kernel *unknown;  /* set once, before current */
+static void (*runs)(uint64_t object); /* likewise */
 
 #define KERNEL_BUCKETS  4096
 #define KERNELS_AT_ONCE 1024
@@ -38,6 +42,15 @@ static struct kernel *named[KERNEL_BUCKETS];
 static uint64_t first_place(const struct table *table, uint64_t object)
 {
 	return (object * 0x9e3779b97f4a7c15u >> 20) & (table->size - 1);
+}
+
+static __attribute__((cold, noinline)) const struct kernel *run_first(uint64_t object)
+{
+	const int saved = errno;
+
+	runs(object);
+	errno = saved;
+	return kernel_table_find(object);
 }
 
 const struct kernel *kernel_table_find(uint64_t object)
@@ -54,6 +67,8 @@ const struct kernel *kernel_table_find(uint64_t object)
 			const struct kernel *kernel =
 				__atomic_load_n(&entry->kernel, __ATOMIC_ACQUIRE);
 
+			if (__builtin_expect((uintptr_t)kernel & NOT_RUN, 0))
+				return run_first(object);
 			if (kernel)
 				return kernel;
 		}
@@ -89,6 +104,19 @@ static struct entry *place(struct table *table, uint64_t object)
 		if (!emptied && !__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED))
 			emptied = entry;
 	}
+}
+
+bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol)
+{
+	HOLD_LOCK(&lock);
+	const struct entry *entry = place(__atomic_load_n(&current, __ATOMIC_RELAXED), object);
+	const uintptr_t kernel = (uintptr_t)__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED);
+
+	if (!(kernel & NOT_RUN) || __atomic_load_n(&entry->object, __ATOMIC_RELAXED) != object)
+		return false;
+	*executable = entry->executable;
+	*symbol = kernel & ~(uintptr_t)NOT_RUN;
+	return true;
 }
 
 static struct table *table_create(uint64_t size)
@@ -198,59 +226,66 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	if (found)
 		return found;
 	made = uid(name);
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	found = kernel_get(made, name, &first);
 	if (found && first)
 		__atomic_store_n((bool *)(uintptr_t)&found->by_name, true, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&lock);
 	return found;
 }
 
-int kernel_table_init(void)
+int kernel_table_init(void (*runs_first)(uint64_t object))
 {
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "kernel", .name = KERNEL_UNKNOWN};
 	uint64_t uid = 0, name = 0;
+	struct table *table;
+	const struct kernel *kernel;
 	bool first;
-	int error = 0;
 
 	(void)rtl_tracepoint_register(&desc, &uid);
 	(void)rtl_string_intern(desc.name, &name);
-	pthread_mutex_lock(&lock);
-	if (!__atomic_load_n(&current, __ATOMIC_RELAXED)) {
-		const struct kernel *kernel = kernel_get(uid, name, &first);
-		struct table *table = table_create(1024);
-
-		if (kernel && table) {
-			__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
-			__atomic_store_n(&current, table, __ATOMIC_RELEASE);
-		} else {
-			free(table);
-			error = RTL_ENOMEM;
-		}
+	HOLD_LOCK(&lock);
+	if (__atomic_load_n(&current, __ATOMIC_RELAXED))
+		return 0;
+	kernel = kernel_get(uid, name, &first);
+	table = table_create(1024);
+	if (!kernel || !table) {
+		free(table);
+		return RTL_ENOMEM;
 	}
-	pthread_mutex_unlock(&lock);
-	return error;
+	__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
+	runs = runs_first;
+	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Under the lock. */
+static int put(uint64_t object, uint64_t executable, const struct kernel *kernel)
+{
+	struct table *table;
+
+	if (!kernel || make_room())
+		return RTL_ENOMEM;
+	table = __atomic_load_n(&current, __ATOMIC_RELAXED);
+	fill(table, place(table, object), object, executable, kernel);
+	return 0;
 }
 
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
 {
-	const struct kernel *kernel;
-	int error;
 
 	*first = true;
 	if (!object)
 		return RTL_EINVAL;
-	pthread_mutex_lock(&lock);
-	kernel = kernel_get(uid, name, first);
-	error = kernel ? make_room() : RTL_ENOMEM;
-	if (!error) {
-		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
-		struct entry *entry = place(table, object);
-		fill(table, entry, object, executable, kernel);
-	}
-	pthread_mutex_unlock(&lock);
-	return error;
+	HOLD_LOCK(&lock);
+	return put(object, executable, kernel_get(uid, name, first));
+}
+
+int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol)
+{
+	HOLD_LOCK(&lock);
+	return put(object, executable,
+		   symbol ? (const struct kernel *)(uintptr_t)(symbol | NOT_RUN) : unknown);
 }
 
 void kernel_table_leave_out(const struct kernel *kernel)
@@ -261,7 +296,7 @@ void kernel_table_leave_out(const struct kernel *kernel)
 
 void kernel_table_remove(uint64_t executable)
 {
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 
 	for (uint64_t i = 0; table && i < table->size; i++) {
@@ -273,5 +308,4 @@ void kernel_table_remove(uint64_t executable)
 			__atomic_store_n(&entry->kernel, NULL, __ATOMIC_RELAXED);
 		}
 	}
-	pthread_mutex_unlock(&lock);
 }

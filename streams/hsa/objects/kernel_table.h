@@ -2,14 +2,11 @@
 /*
  * Which kernel lies at which address: a hash table that is read without a lock on the hot path.
  *
- * Kernel objects are addresses, and addresses are used again: an entry is emptied when its
- * executable is destroyed and filled anew when another is loaded there. What entries point to
- * (struct kernel) is never freed; there is one for each distinct kernel, however often it is
- * loaded, as there is in librtl.
+ * Kernel objects are addresses, which are used again: an entry is emptied when its executable is destroyed, and filled
+ * anew when another is loaded there. struct kernel is never freed: there is one for each distinct kernel, as in librtl.
  *
- * Threads: kernel_table_find from any; the others take a lock of the table. HSA makes sure that
- * no kernel is dispatched before hsa_executable_freeze has returned, or after its executable
- * is destroyed; so a reader of an address sees no change of its own entry.
+ * Threads: kernel_table_find from any; the others take a lock. HSA makes sure that no kernel is dispatched before
+ * hsa_executable_freeze has returned or after its executable is destroyed: a reader sees no change of its entry.
  */
 #pragma once
 
@@ -44,8 +41,16 @@ static inline struct kernel_counting *kernel_counting(const struct kernel *kerne
  * kernel_table_init has succeeded. */
 const struct kernel *kernel_table_find(uint64_t object);
 
-/* 0 or RTL_ENOMEM; a second call does nothing. */
-int kernel_table_init(void);
+/* 0 or RTL_ENOMEM; a second call does nothing. runs_first: by the first dispatch of a kernel that waits; on
+ * return it does not. */
+int kernel_table_init(void (*runs_first)(uint64_t object));
+
+/* A kernel that waits for its first dispatch: only its symbol is kept, an even number; 0: it is an unknown one. 0 or
+ * RTL_ENOMEM. */
+int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol);
+
+/* Whether the one at that address does; of which executable. */
+bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol);
 
 /* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM; then, and
  * where no kernel of that uid was there before, *first becomes true, else false. */

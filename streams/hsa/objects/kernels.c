@@ -21,16 +21,13 @@
 
 /* ---- code objects ----
  *
- * The code objects that executables have loaded: which they are (a hash of their content), where
- * they lie, and what they say of their kernels. The runtime's loader extension
- * (hsa_ven_amd_loader.h, 1.01) tells of them.
+ * The code objects that executables have loaded: their hash, where they lie, and what they say of their kernels, by the
+ * runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
  *
- * The bytes of a code object are the application's until it destroys the reader that it has loaded
- * it with. So they are read when it was loaded, in the call that did so; where it lies is
- * known when the executable is frozen.
+ * A code object's bytes are the application's until it destroys their reader: they are read in the call that loads it.
+ * Where it lies is known when the executable is frozen.
  *
- * Threads: the application's, on loading and unloading code. One lock, for the list; what is given
- * out stays until the executable is destroyed.
+ * Threads: the application's. One lock, for the list; what is given out stays until the executable is destroyed.
  */
 
 #define URI_MAX 4096
@@ -44,8 +41,7 @@ struct loaded {
 	struct loaded *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(lock, lock);
+STATIC_LOCK(lock);
 /* The lock's: by executable, the first of what was loaded into it. Several threads may load into one; after that
  * it is frozen and destroyed by one at a time, as HSA demands. In a child of a fork nobody asks. */
 static struct map executables;
@@ -158,31 +154,22 @@ static void read_content(struct loaded *loaded)
 
 static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handle)
 {
-	bool known = false;
-
-	pthread_mutex_lock(&lock);
-	for (const struct loaded *l = first_of(executable); l && !known; l = l->next)
-		known = l->handle.handle == handle.handle;
-	pthread_mutex_unlock(&lock);
-	return known;
+	HOLD_LOCK(&lock);
+	for (const struct loaded *l = first_of(executable); l; l = l->next)
+		if (l->handle.handle == handle.handle)
+			return true;
+	return false;
 }
 
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
-	bool added;
-
-	pthread_mutex_lock(&lock);
+	HOLD_LOCK(&lock);
 	loaded->next = first_of(executable);
-	added = map_set(&executables, executable.handle, (uintptr_t)loaded);
-	pthread_mutex_unlock(&lock);
-	return added;
+	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
 
-/*
- * A code object was loaded into the executable. Only what was loaded for an agent, and with
- * success, may come here: of others (and the runtime lists them too) it is the end of the process
- * to ask where they lie.
- */
+/* A code object was loaded into the executable, for an agent and with success. For others, which the runtime lists too,
+ * asking where they lie ends the process. */
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_loaded_code_object_t handle)
 {
@@ -205,12 +192,8 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 /* The first of what was loaded into it; it stays until the executable is destroyed. */
 static struct loaded *loaded_into(hsa_executable_t executable)
 {
-	struct loaded *first;
-
-	pthread_mutex_lock(&lock);
-	first = first_of(executable);
-	pthread_mutex_unlock(&lock);
-	return first;
+	HOLD_LOCK(&lock);
+	return first_of(executable);
 }
 
 /* ---- what is known of it */
@@ -341,11 +324,12 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 	}
 }
 
-/* A kernel that is loaded again has been described. */
-static void add_named(const struct agent *agent, hsa_executable_t executable,
-		      hsa_executable_symbol_t symbol, uint64_t object, const char *name)
+/* A kernel that ran before, loaded elsewhere, has been described. The uid, or 0. */
+static uint64_t add_named(const struct agent *agent, uint64_t executable,
+			  hsa_executable_symbol_t symbol, uint64_t object, const char *name)
 {
-	const struct code_object *content = code_objects_find(executable, agent->handle, object);
+	const struct code_object *content =
+		code_objects_find((hsa_executable_t){executable}, agent->handle, object);
 	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 						 .kind = "kernel",
 						 .name = name,
@@ -355,36 +339,115 @@ static void add_named(const struct agent *agent, hsa_executable_t executable,
 	bool first = true;
 
 	if (rtl_tracepoint_register(&desc, &uid))
-		return;
-	if (kernel_table_add(object, executable.handle, uid, name_id, &first))
+		return 0;
+	if (kernel_table_add(object, executable, uid, name_id, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
 	else if (kernel_choice_on && kernel_choice_leaves_out(name))
 		kernel_table_leave_out(kernel_table_find(object));
 	if (first)
 		describe(uid, symbol, name, content);
-	publish_metadata(
-		uid, agent->uid,
-		&(struct rtl_hsa_metadata){.address = object, .name = name_id, .gpu = agent->node});
+	return uid;
 }
 
-static void add_kernel(hsa_executable_t executable, const struct agent *agent,
-		       hsa_executable_symbol_t symbol)
-{
-	char *name = symbol_name(symbol);
-	uint64_t object = 0;
+STATIC_LOCK(first_lock);
 
-	if (name && get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) && object)
-		add_named(agent, executable, symbol, object, name);
+void kernels_run_first(uint64_t object)
+{
+	hsa_executable_symbol_t symbol;
+	const struct agent *agent = NULL;
+	hsa_agent_t handle = {0};
+	uint64_t uid = 0, executable;
+	char *name = NULL;
+
+	pthread_mutex_lock(&first_lock);
+	if (kernel_table_waits(object, &executable, &symbol.handle)) {
+		if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_AGENT, &handle))
+			agent = agents_find(handle);
+		if (agent && (name = symbol_name(symbol)))
+			uid = add_named(agent, executable, symbol, object, name);
+		if (!uid)
+			(void)kernel_table_wait(object, executable, 0);
+	}
+	pthread_mutex_unlock(&first_lock);
+	/* Without the lock: it may wait for room. */
+	if (uid)
+		publish_metadata(uid, agent->uid,
+				 &(struct rtl_hsa_metadata){.address = object,
+							    .name = interceptor_string(name),
+							    .gpu = agent->node});
 	free(name);
 }
 
-static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
-			       hsa_executable_symbol_t symbol, void *data)
+/* Where kernels of a name have been loaded, as HIP tells nothing but names (RTL_SOURCE=runtime). Never freed; one for
+ * each name and address. Release when one is added, under the lock; acquire. */
+struct named_at {
+	uint64_t name, object; /* a hash of its name */
+	struct named_at *next;
+};
+#define NAMES 4096
+static struct named_at *by_name[NAMES];
+
+/* The first of that name, not before `at`. */
+static struct named_at *find_at(struct named_at *at, uint64_t name)
+{
+	while (at && at->name != name)
+		at = at->next;
+	return at;
+}
+
+static void add_by_name(hsa_executable_symbol_t symbol, uint64_t object)
+{
+	struct named_at *at = NULL, *made = malloc(sizeof(*made));
+	char *name = made ? symbol_name(symbol) : NULL;
+
+	if (name) {
+		const uint64_t hash = code_object_hash(name, strlen(name));
+		struct named_at **first = &by_name[hash % NAMES];
+
+		pthread_mutex_lock(&first_lock);
+		*made = (struct named_at){hash, object, *first};
+		for (at = find_at(*first, hash); at && at->object != object;)
+			at = find_at(at->next, hash);
+		if (!at)
+			__atomic_store_n(first, made, __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&first_lock);
+	}
+	if (!name || at)
+		free(made);
+	free(name);
+}
+
+/* Any of that name may run: which, nobody tells. */
+static void run_first_named(const char *name)
+{
+	const uint64_t hash = code_object_hash(name, strlen(name));
+	struct named_at *at = __atomic_load_n(&by_name[hash % NAMES], __ATOMIC_ACQUIRE);
+
+	while ((at = find_at(at, hash))) {
+		(void)kernel_table_find(at->object);
+		at = at->next;
+	}
+}
+
+static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)
+{
+	uint64_t object = 0;
+
+	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object)
+		return;
+	if (kernel_table_wait(object, executable.handle, symbol.handle))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for a kernel");
+	else if (interceptor.config.source == CONFIG_RUNTIME)
+		add_by_name(symbol, object);
+}
+
+static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t agent,
+			       hsa_executable_symbol_t symbol, void *unused)
 {
 	hsa_symbol_kind_t kind;
 
 	if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) && kind == HSA_SYMBOL_KIND_KERNEL)
-		add_kernel(executable, data, symbol);
+		add_kernel(executable, symbol);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -419,10 +482,7 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 
 	for (uint32_t i = 0; i < count; i++)
 		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
-							    add_symbol, (void *)&agents[i]);
-	/* What its code objects say of their kernels is not needed any more. */
-	for (struct loaded *l = loaded_into(executable); l; l = l->next)
-		code_object_fini(&l->content);
+							    add_symbol, NULL);
 	return status;
 }
 
@@ -459,8 +519,10 @@ const struct kernel *kernels_find_named(const char *symbol)
 	const struct kernel *kernel = NULL;
 	uint64_t name = 0;
 
-	if (symbol && *symbol && !rtl_string_intern(symbol, &name))
+	if (symbol && *symbol && !rtl_string_intern(symbol, &name)) {
+		run_first_named(symbol);
 		kernel = kernel_table_named(name, register_named);
+	}
 	if (!kernel)
 		return kernel_table_find(0);
 	if (kernel_choice_on && kernel->by_name && !kernel_is_left_out(kernel) &&
@@ -473,5 +535,6 @@ bool kernels_has_name(const char *symbol)
 {
 	uint64_t name = 0;
 
+	run_first_named(symbol);
 	return !rtl_string_intern(symbol, &name) && kernel_table_has_name(name);
 }

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Kernels: finds those of each executable when it is frozen, by hooks of the functions that load
- * code into executables, freeze and destroy them, and registers their tracepoints.
+ * code into executables, freeze and destroy them. Their names are told, and their tracepoints registered,
+ * when they run for the first time: libraries load thousands that never do.
  *
- * Threads: the application's, on loading and unloading code. Locks: kernel_table.h's.
+ * Threads: the application's, on loading and unloading code, and with the first dispatch of a kernel. Locks:
+ * kernel_table.h's; one for kernels that run first, under which the runtime is asked of them.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct root_table;
 
 struct kernel;
 
 void kernels_hook(struct root_table *root);
+
+/* The kernel at that address runs for the first time. Any thread. */
+void kernels_run_first(uint64_t object);
 
 /* Whether some kernel of the program has that symbol. Any thread. */
 bool kernels_has_name(const char *symbol);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "memory.h"
 
-#include <hash.h>
+#include <map.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdbool.h>
@@ -13,8 +13,7 @@
 #include "events/events.h"
 #include "interceptor.h"
 
-/* ---- the memory pools and regions of all agents, whose they are, and what kind of memory is in them. The first call
- * does the work, what it leaves does not change. One lock. */
+/* ---- the memory pools and regions of all agents: found by the first call, constant afterwards. One lock. */
 
 #define MEMORY_POOLS_MAX 512
 
@@ -29,8 +28,7 @@ struct memory_pool {
 
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static int pool_count; /* release after the pools are complete, acquire */
-static pthread_mutex_t pools_lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(pools_lock, pools_lock);
+STATIC_LOCK(pools_lock);
 static bool pools_ready; /* the pools_lock's */
 
 /* What all pools of an agent have in common. */
@@ -138,14 +136,13 @@ static void find_pools(void)
 	int count = 0;
 
 	agents_init();
-	pthread_mutex_lock(&pools_lock);
+	HOLD_LOCK(&pools_lock);
 	if (!pools_ready) {
 		(void)interceptor.hsa.iterate_agents(add_agent, &count);
 		/* Pairs with the acquire in memory_pools_find. */
 		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
 		pools_ready = true;
 	}
-	pthread_mutex_unlock(&pools_lock);
 }
 
 /* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
@@ -166,8 +163,7 @@ static int memory_pools_find(uint64_t handle)
 
 /* ---- the stream, and what is in use */
 
-/* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
- * by kind where there is none. */
+/* Places of memory: pools by number, then kinds without a pool. Totals are by agent, or by kind. */
 #define PLACE_KINDS MEMORY_POOLS_MAX
 #define PLACES      (PLACE_KINDS + 8)
 
@@ -189,22 +185,14 @@ static bool is_used(const void *entry)
 	return ((const struct memory_entry *)entry)->key;
 }
 
-static uint64_t hash_of(const void *entry)
-{
-	return hash_number(((const struct memory_entry *)entry)->key);
-}
-
-static bool is_same(const void *entry, const void *key)
-{
-	return ((const struct memory_entry *)entry)->key == *(const uint64_t *)key;
-}
-
+/* As in maps, the key comes first. */
+_Static_assert(offsetof(struct memory_entry, key) == offsetof(struct map_entry, key), "map_hash");
 static const struct hash_kind kind_of_table = {
 	.bytes = sizeof(struct memory_entry),
 	.initial = 256,
 	.is_used = is_used,
-	.hash = hash_of,
-	.is_same = is_same,
+	.hash = map_hash,
+	.is_same = map_is_same,
 };
 
 /* Valid until the table changes; NULL: there is none. */
@@ -379,16 +367,14 @@ static void release(struct memory_operation *op, uint64_t address)
 /* It has not been released after all. */
 static void take_back(struct memory_operation *op)
 {
-	struct memory_entry *entry;
+	HOLD_LOCK(&memory.lock);
+	struct memory_entry *entry = find(op->entry.key);
 
-	pthread_mutex_lock(&memory.lock);
-	entry = find(op->entry.key);
 	if (entry)
 		entry->holders++;
 	else if (put(&op->entry))
 		*total(op->entry.place) += op->entry.bytes;
 	op->mem.in_use_bytes = *total(op->entry.place);
-	pthread_mutex_unlock(&memory.lock);
 }
 
 static void released(struct memory_operation *op, uint32_t status)
@@ -402,13 +388,11 @@ static void released(struct memory_operation *op, uint32_t status)
 /* It takes one more release to release it. */
 static void retained(uint32_t kind, uint64_t address)
 {
-	struct memory_entry *entry;
+	HOLD_LOCK(&memory.lock);
+	struct memory_entry *entry = find(key_of(kind, address));
 
-	pthread_mutex_lock(&memory.lock);
-	entry = find(key_of(kind, address));
 	if (entry)
 		entry->holders++;
-	pthread_mutex_unlock(&memory.lock);
 }
 
 /* ---- calls */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that the application allocates and releases: the stream rtl.hsa.mem, what is known of each call, the
- * table of what is allocated, and how much is in use.
+ * Memory that the application allocates and releases: the stream rtl.hsa.mem, the table of what is allocated, and
+ * totals.
  *
- * The wrappers of calls (call_wrappers.c) call memory_begin and memory_end. Once they are in the tables,
- * allocations are kept track of whether or not somebody listens, so that releases know their sizes and the
- * running totals are right when somebody does.
+ * The wrappers of calls (call_wrappers.c) call memory_begin and memory_end. Once they are in the tables, allocations
+ * are followed whether or not somebody listens, so that releases know sizes, and totals are right, when somebody does.
  *
- * Threads: memory_register in OnLoad, calls on any. One lock, for the table of what is allocated and the
- * totals; the calls that it is taken around talk to the driver.
+ * Threads: memory_register in OnLoad, calls on any. One lock, for the table and the totals.
  */
 #pragma once
 

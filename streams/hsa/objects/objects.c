@@ -19,7 +19,7 @@ static bool prepare(void)
 {
 	publish_init();
 	kernel_choice_init();
-	if (kernel_table_init())
+	if (kernel_table_init(kernels_run_first))
 		return false;
 	if (kernel_choice_on && kernel_choice_leaves_out(KERNEL_UNKNOWN))
 		kernel_table_leave_out(kernel_table_find(0));

@@ -43,8 +43,7 @@ static inline struct rtl_record *reserve(struct rtl_stream *stream, uint16_t typ
 void publish_payload(struct rtl_stream *stream, uint16_t type, const struct publish_ids *ids,
 		     const void *payload, uint32_t size)
 {
-	struct rtl_record *record =
-		rtl_enabled(stream, type) ? rtl_reserve(stream, type, size) : NULL;
+	struct rtl_record *record = rtl_enabled(stream, type) ? reserve(stream, type, size) : NULL;
 
 	if (!record)
 		return;

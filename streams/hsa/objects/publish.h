@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source that has seen it knows.
- * A source that intercepts queues knows packets; another one may know less: then members are 0.
+ * Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source of the work knows. Intercepted queues know
+ * packets; another source may know less: then members are 0.
  *
- * Threads: any; no locks. The record may wait for room in a ring, as the policy says: inside a
- * queue's lock, too, which nobody who makes room needs. The runtime's own thread completes for
- * others: what begins there and finds no room is discarded (and counted).
+ * Threads: any; no locks. The record may wait for room in a ring, as the policy says, also inside a queue's lock, which
+ * nobody who makes room needs. On the runtime's own thread a begin without room is discarded and counted.
  */
 #pragma once
 

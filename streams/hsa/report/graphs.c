@@ -29,8 +29,7 @@ struct count {
 
 /* What an executable launches: kernels below, copies above, plus 1. In a child of a fork nobody asks. */
 static struct map works; /* the lock's */
-static pthread_mutex_t works_lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(works, works_lock);
+STATIC_LOCK(works_lock);
 
 static struct {
 	int (*nodes)(void *graph, void **nodes, size_t *count);
@@ -82,12 +81,11 @@ static bool count_graph(void *graph, int depth, struct count *count)
 /* Work 0: it is not known. */
 static void set(uint64_t executable, uint64_t work)
 {
-	pthread_mutex_lock(&works_lock);
+	HOLD_LOCK(&works_lock);
 	if (work)
 		(void)map_set(&works, executable, work);
 	else
 		(void)map_take(&works, executable);
-	pthread_mutex_unlock(&works_lock);
 }
 
 void graphs_note(uint64_t executable, uint64_t graph)

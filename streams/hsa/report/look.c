@@ -43,8 +43,7 @@ struct wanted {
 
 struct awaited {
 	uint64_t number;
-	uint64_t
-		since_ns; /* when its call was first seen to have returned, without a note; 0: it was not */
+	uint64_t since_ns; /* when its call was first seen to have returned, without a note; or 0 */
 };
 
 static struct {
@@ -54,9 +53,8 @@ static struct {
 	uint32_t *seen; /* by record: how much of its work was published */
 	uint64_t seen_count;
 	uint64_t time_ns, clock_ns; /* of looking; when that was set */
-	struct wanted
-		known; /* before the records below `next` were counted, all of which were looked at */
-	bool noted;    /* calls are */
+	struct wanted known; /* before the records below `next` were counted, and looked at */
+	bool noted;          /* calls are */
 	bool last;
 	bool full;           /* no more can wait to be published: the next look goes on */
 	bool checked_work;   /* the first kernel was as it should be */

@@ -58,10 +58,8 @@ static struct {
 	pid_t process;
 } hip;
 
-static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER; /* of a look at the records */
-FORK_LOCK(look, look_lock);
-static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
-FORK_LOCK(first, first_lock);
+STATIC_LOCK(look_lock); /* of a look at the records */
+STATIC_LOCK(first_lock);
 static bool first_done; /* release, acquire */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
@@ -302,13 +300,12 @@ static void before_first_call(void)
 	/* Acquire: pairs with the release below. */
 	if (inside || __atomic_load_n(&first_done, __ATOMIC_ACQUIRE))
 		return;
-	pthread_mutex_lock(&first_lock);
+	HOLD_LOCK(&first_lock);
 	inside = true;
 	if (!__atomic_load_n(&first_done, __ATOMIC_RELAXED))
 		first_call();
 	inside = false;
 	__atomic_store_n(&first_done, true, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&first_lock);
 }
 
 /* Before there is a first call: whether to wait for it. */
@@ -360,10 +357,9 @@ static void stop(uint32_t timeout_ms)
 {
 	if (!__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE))
 		return;
-	pthread_mutex_lock(&look_lock);
+	HOLD_LOCK(&look_lock);
 	if (!profiler_is_over())
 		look_at_records(false, true);
-	pthread_mutex_unlock(&look_lock);
 }
 
 static void forked(void)

@@ -82,13 +82,9 @@ typedef int disable_fn(uint64_t *end);
 typedef int get_records_fn(const struct hip_record *const **slabs, size_t *slab_count,
 			   size_t *slab_size, size_t *total);
 
-/*
- * Notes: whose the records of HIP's profiler are: the thread that has made a call notes what it was within, by the
- * number of the call's record, when HIP has returned. Each record has its own place, so however long its
- * work takes to be reported, the note is there.
- *
- * Threads: notes_add by the thread of the call; the rest by who looks at records, under look.c's lock.
- */
+/* Notes: whose the records of HIP's profiler are. When HIP has returned, the calling thread notes what it was within,
+ * at the number of the call's record, where it stays. Threads: notes_add by that thread; the rest by who looks at
+ * records, under look.c's lock. */
 
 enum note_kind { NOTE_DISPATCHES, NOTE_COPIES, NOTE_KINDS }; /* of work, in the ledger */
 
@@ -214,12 +210,8 @@ void look_at_records(bool noted, bool last);
 
 /* ---- graphs.c ---- */
 
-/*
- * How much work a launch of a graph is: its nodes are counted when it is instantiated, by HIP's own
- * functions, as HIP's records may leave some out.
- *
- * Threads: any. A lock, for the list of what is known.
- */
+/* How much work a launch of a graph is: its nodes are counted when it is instantiated, by HIP's own functions, as HIP's
+ * records may lack some. Threads: any. A lock, for the list of what is known. */
 
 /* The graph has become that executable. */
 void graphs_note(uint64_t executable, uint64_t graph);

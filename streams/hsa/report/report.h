@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime). No queue is
- * intercepted then, no signal touched and no copy hooked, so nothing is seen twice. GPUs and code are
- * followed as with queues.
+ * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime). Then no queue is intercepted, no
+ * signal touched and no copy hooked, so nothing is seen twice. GPUs and code are followed as with queues.
  *
- * HIP can be asked in two ways, each of which is a struct report_way:
+ * HIP can be asked in two ways, each a struct report_way:
  *	profiler.c	the records of HIP's own profiler, if it has one
  *	tracer.c	HIP's callback for tracers, where the layout of its data is known
- * What they learn they hand to reported.h as a struct reported.
+ * Both hand a struct reported to reported.h.
  *
- * Threads of this room: the program's in calls of HIP, where work is submitted; HIP's own and the
- * program's, where it ends; a thread `rtl-hip` that publishes.
- * Locks: that of what waits to be published, held for loads and stores.
+ * Threads of this room: the program's in calls of HIP, which submit work; HIP's own and the program's, where it ends; a
+ * thread `rtl-hip` that publishes. Locks: that of what waits to be published, held for loads and stores.
  */
 #pragma once
 
@@ -67,11 +65,9 @@ void report_refuse(const char *why);
 
 /* ---- callers.c ----
  *
- * Who submitted work that HIP reports later: HIP keeps a number with each command, which names an entry
- * of this table. An entry is of one call of HIP, and of all work that it submits.
- *
- * There are as many as work may be under way (RTL_HSA_SLOTS). Entries are used in turn. One whose
- * work is not reported yet is passed over, as long as one of the next few is free.
+ * Who submitted work that HIP reports later: HIP keeps a number with each command, which names an entry of this table,
+ * for one call of HIP and all its work. There are RTL_HSA_SLOTS entries, used in turn. One whose work is not reported
+ * yet is skipped while one of the next few is free.
  *
  * Threads: callers_take and callers_note by the thread in the call; callers_end by any.
  */

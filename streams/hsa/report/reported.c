@@ -24,7 +24,8 @@
 #define LONG_S 1
 
 /* Who has waited looks so often without sleeping, then sleeps so long between two looks, and gives up where nothing
- * has come for so long. Each time that happens the next has a quarter of that: an unresponsive HIP soon costs nothing. */
+ * has come for so long. Each time that happens the next has a quarter of that: an unresponsive HIP soon costs nothing.
+ *  */
 #define AWAIT_SPINS  100
 #define AWAIT_NAP_NS 20000
 #define AWAIT_NS     200000000u
@@ -322,19 +323,17 @@ static struct waiting *make(void)
 /* False: too much waits, or it is over. */
 static bool put(const struct reported *work)
 {
-	struct waiting *waiting;
+	HOLD_LOCK(&queue.lock);
+	struct waiting *waiting = queue.stops ? NULL : make();
 
-	pthread_mutex_lock(&queue.lock);
-	waiting = queue.stops ? NULL : make();
-	if (waiting) {
-		*waiting = (struct waiting){.work = *work};
-		*queue.last = waiting;
-		queue.last = &waiting->next;
-		__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
-				 __ATOMIC_RELAXED);
-	}
-	pthread_mutex_unlock(&queue.lock);
-	return waiting;
+	if (!waiting)
+		return false;
+	*waiting = (struct waiting){.work = *work};
+	*queue.last = waiting;
+	queue.last = &waiting->next;
+	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
+			 __ATOMIC_RELAXED);
+	return true;
 }
 
 static bool has_room(const struct reported *work)
@@ -514,17 +513,6 @@ void reported_await(bool all)
 
 /* ---- the thread ---- */
 
-static struct timespec deadline(uint64_t ns)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	ns += (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(ns / 1000000000);
-	until.tv_nsec = (long)(ns % 1000000000);
-	return until;
-}
-
 void reported_poll_by(void (*poll)(void))
 {
 	poll_reports = poll;
@@ -542,7 +530,7 @@ static void nap(unsigned *quiet)
 	}
 	pthread_mutex_lock(&queue.lock);
 	__atomic_store_n(&queue.idle, true, __ATOMIC_RELAXED);
-	until = deadline(LONG_S * 1000000000ull);
+	until = time_from_now(LONG_S * 1000000000ull);
 	if (!queue.first)
 		(void)pthread_cond_timedwait(&queue.more, &queue.lock, &until);
 	__atomic_store_n(&queue.idle, false, __ATOMIC_RELAXED);
@@ -591,7 +579,7 @@ int reported_start(void)
 /* Until no more than that wait, and the thread has published what it had taken if that is none. */
 static void wait_for_thread(uint32_t most, uint32_t timeout_ms)
 {
-	const struct timespec until = deadline(timeout_ms * 1000000ull);
+	const struct timespec until = time_from_now(timeout_ms * 1000000ull);
 	int cancellation;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);

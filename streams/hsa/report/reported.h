@@ -2,10 +2,9 @@
 /*
  * Work that HIP has reported, as events; and its ledger.
  *
- * Threads: any. Whoever reports only puts the work into a list: HIP's thread is in a hurry, as HIP may
- * give up meanwhile what that thread still needs. The thread `rtl-hip` publishes, a millisecond later.
- * So does a thread of the program's that has waited, before its call of HIP returns, as far as there is room in its
- * ring: what the program has waited for is recorded. If much has gathered, who submits waits.
+ * Threads: any. Who reports only puts the work into a list, as HIP may free what its thread still needs. The thread
+ * `rtl-hip` publishes a millisecond later. So does a thread that has waited for the GPU, before its call of HIP
+ * returns, as far as its ring has room. If much waits, submitting threads wait.
  */
 #pragma once
 
@@ -77,13 +76,12 @@ void reported_publish(const struct reported *work);
 
 /* A thread of the program's, in a call of HIP that is about to return. */
 void reported_help(void);
-/* The same, of a call that has waited for the thread's stream, or for all of them: until what had begun there is
- * published. HIP reports on a thread of its own, which may come to it a little later. */
+/* The same of a call that has waited for the thread's stream, or all: until what had begun there is published. HIP's
+ * own thread may report it a little later. */
 void reported_await(bool all);
 
-/* Before something is destroyed: until what had begun is published, of the thread's stream or of all; of both what is
- * of no known stream. Not where HIP
- * reports nothing at all for that long; and what has not come is not waited for once more. */
+/* Before something is destroyed: waits until what had begun in the thread's stream, or in all, and in no known stream,
+ * is published; not where HIP reports nothing for that long, and never twice for the same work. */
 void reported_settle(bool all, uint64_t patience_ns);
 
 /* Whatever waits for the thread is published within that time, or is counted as missed. */

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * HIP's callback for tracers (hipRegisterTracerCallback): see report.h. It is called
- *	with ACTIVITY_CALL where a call of HIP begins, with a struct of HIP's for the call: the number
- *	put there is kept with each command that the call makes;
+ *	with ACTIVITY_CALL where a call of HIP begins, with HIP's struct of the call: the number put there is kept with
+ *	each command of the call;
  *	with ACTIVITY_WORK and nothing where a command is made: whether it is to be timed and reported;
  *	with ACTIVITY_WORK and WILL_COME where one has been made that will be reported;
  *	with ACTIVITY_WORK and a struct activity where it has ended, before HIP tells anybody.
- * A graph that was launched is one command and several activities.
+ * A launched graph is one command and several activities. HIP says WILL_COME from ROCm 7.2.4 on; the first work that
+ * a HIP reports shows whether it does.
  *
- * HIP says WILL_COME from ROCm 7.2.4 on. A HIP that does not is found out by the first work that it reports.
- *
- * The struct of a call differs with HIP's release, in its size. Two functions at its end are called where
- * they are not NULL, and HIP does not set them: so a HIP whose size is not known cannot be used.
+ * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
+ * and that HIP does not set: a HIP whose size is not known cannot be used.
  *
  * Threads: the program's and HIP's. No locks.
  * Source: prof_protocol.h and hip_prof_str.h of HIP.
@@ -69,8 +68,8 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
 #define KNOWN_MAJOR 7u
 #define KNOWN_MINOR 2u
 #define CALL_BYTES  1520
-/* A variable that must be 0 where graphs are used. Without it HIP, for any tracer, leaves out some of a graph's kernels,
- * and its thread works with what is gone. */
+/* A variable that must be 0 where graphs are used. Without it HIP, for any tracer, leaves out some of a graph's
+ * kernels, and its thread works with what is gone. */
 #define GRAPHS_VARIABLE "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
 
 /* Behind that. */

@@ -29,9 +29,9 @@ static bool take(void **entry, void *function)
 	return entry && *entry;
 }
 
-#define MAY(function, type, member)                                                                \
+#define MAY(member, function, ...)                                                                 \
 	(void)take(table_entry(root, ENTRY_##function), &interceptor.hsa.member);
-#define MUST(function, type, member)                                                               \
+#define MUST(member, function, ...)                                                                \
 	if (!take(table_entry(root, ENTRY_##function), &interceptor.hsa.member))                   \
 		return #member;
 

@@ -71,68 +71,60 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 					 const hsa_signal_t *deps);
 
 /* The runtime's functions as they were when OnLoad was called: another tool's, if one was first. MUST or
- * MAY be there: (the table, the entry, its type, the member). */
+ * MAY be there: (the member, the function, and its type, where not all headers have that function). */
 #define HSA_FUNCTIONS(MUST, MAY)                                                                   \
-	MUST(hsa_system_get_info, hsa_system_get_info, system_get_info)                            \
-	MUST(hsa_iterate_agents, hsa_iterate_agents, iterate_agents)                               \
-	MUST(hsa_agent_get_info, hsa_agent_get_info, agent_get_info)                               \
-	MUST(hsa_queue_create, hsa_queue_create, queue_create)                                     \
-	MUST(hsa_queue_destroy, hsa_queue_destroy, queue_destroy)                                  \
-	MUST(hsa_queue_add_write_index_scacq_screl, hsa_queue_add_write_index_scacq_screl,         \
-	     queue_add_write_index)                                                                \
-	MUST(hsa_queue_load_read_index_scacquire, hsa_queue_load_read_index_scacquire,             \
-	     queue_load_read_index)                                                                \
-	MUST(hsa_signal_create, hsa_signal_create, signal_create)                                  \
-	MUST(hsa_signal_destroy, hsa_signal_destroy, signal_destroy)                               \
-	MUST(hsa_signal_store_screlease, hsa_signal_store_screlease, signal_store)                 \
-	MUST(hsa_signal_subtract_screlease, hsa_signal_subtract_screlease, signal_subtract)        \
-	MUST(hsa_system_get_major_extension_table, hsa_system_get_major_extension_table,           \
-	     get_major_extension_table)                                                            \
-	MUST(hsa_executable_load_agent_code_object, hsa_executable_load_agent_code_object,         \
-	     load_agent_code_object)                                                               \
-	MUST(hsa_executable_freeze, hsa_executable_freeze, executable_freeze)                      \
-	MUST(hsa_executable_destroy, hsa_executable_destroy, executable_destroy)                   \
-	MUST(hsa_executable_symbol_get_info, hsa_executable_symbol_get_info, symbol_get_info)      \
-	MUST(hsa_executable_iterate_agent_symbols, hsa_executable_iterate_agent_symbols,           \
-	     iterate_agent_symbols)                                                                \
-	MUST(hsa_amd_agent_iterate_memory_pools, hsa_amd_agent_iterate_memory_pools,               \
-	     iterate_memory_pools)                                                                 \
-	MUST(hsa_amd_memory_pool_get_info, hsa_amd_memory_pool_get_info, memory_pool_get_info)     \
-	MUST(hsa_amd_profiling_set_profiler_enabled, hsa_amd_profiling_set_profiler_enabled,       \
-	     set_profiler_enabled)                                                                 \
-	MUST(hsa_amd_profiling_convert_tick_to_system_domain,                                      \
-	     hsa_amd_profiling_convert_tick_to_system_domain, convert_tick)                        \
-	MUST(hsa_amd_signal_create, hsa_amd_signal_create, amd_signal_create)                      \
-	MUST(hsa_amd_signal_async_handler, hsa_amd_signal_async_handler, signal_async_handler)     \
-	MUST(hsa_amd_queue_intercept_create, intercept_create_fn, intercept_create)                \
-	MUST(hsa_amd_queue_intercept_register, intercept_register_fn, intercept_register)          \
-	MAY(hsa_status_string, hsa_status_string, status_string)                                   \
-	MAY(hsa_amd_register_system_event_handler, hsa_amd_register_system_event_handler,          \
-	    register_event_handler)                                                                \
-	MAY(hsa_amd_queue_set_priority, hsa_amd_queue_set_priority, queue_set_priority)            \
-	MAY(hsa_amd_queue_cu_set_mask, hsa_amd_queue_cu_set_mask, queue_cu_set_mask)               \
-	MAY(hsa_amd_queue_create, queue_create_described_fn, queue_create_described)               \
-	MAY(hsa_amd_counted_queue_acquire, counted_queue_acquire_fn, counted_queue_acquire)        \
-	MAY(hsa_amd_memory_async_copy, hsa_amd_memory_async_copy, async_copy)                      \
-	MAY(hsa_amd_memory_async_copy_rect, hsa_amd_memory_async_copy_rect, async_copy_rect)       \
-	MAY(hsa_amd_memory_async_copy_on_engine, async_copy_on_engine_fn, async_copy_on_engine)    \
-	MAY(hsa_amd_memory_async_batch_copy, async_batch_copy_fn, async_batch_copy)                \
-	MAY(hsa_agent_iterate_regions, hsa_agent_iterate_regions, iterate_regions)                 \
-	MAY(hsa_region_get_info, hsa_region_get_info, region_get_info)                             \
-	MAY(hsa_memory_copy, hsa_memory_copy, memory_copy)                                         \
-	MAY(hsa_amd_memory_fill, hsa_amd_memory_fill, memory_fill)                                 \
-	MAY(hsa_amd_pointer_info, hsa_amd_pointer_info, pointer_info)                              \
-	MAY(hsa_amd_profiling_async_copy_enable, hsa_amd_profiling_async_copy_enable,              \
-	    async_copy_enable)                                                                     \
-	MAY(hsa_amd_memory_pool_allocate, hsa_amd_memory_pool_allocate, memory_pool_allocate)      \
-	MAY(hsa_amd_memory_pool_free, hsa_amd_memory_pool_free, memory_pool_free)                  \
-	MAY(hsa_amd_agents_allow_access, hsa_amd_agents_allow_access, agents_allow_access)
+	MUST(system_get_info, hsa_system_get_info)                                                 \
+	MUST(iterate_agents, hsa_iterate_agents)                                                   \
+	MUST(agent_get_info, hsa_agent_get_info)                                                   \
+	MUST(queue_create, hsa_queue_create)                                                       \
+	MUST(queue_destroy, hsa_queue_destroy)                                                     \
+	MUST(queue_add_write_index, hsa_queue_add_write_index_scacq_screl)                         \
+	MUST(queue_load_read_index, hsa_queue_load_read_index_scacquire)                           \
+	MUST(signal_create, hsa_signal_create)                                                     \
+	MUST(signal_destroy, hsa_signal_destroy)                                                   \
+	MUST(signal_store, hsa_signal_store_screlease)                                             \
+	MUST(signal_subtract, hsa_signal_subtract_screlease)                                       \
+	MUST(get_major_extension_table, hsa_system_get_major_extension_table)                      \
+	MUST(load_agent_code_object, hsa_executable_load_agent_code_object)                        \
+	MUST(executable_freeze, hsa_executable_freeze)                                             \
+	MUST(executable_destroy, hsa_executable_destroy)                                           \
+	MUST(symbol_get_info, hsa_executable_symbol_get_info)                                      \
+	MUST(iterate_agent_symbols, hsa_executable_iterate_agent_symbols)                          \
+	MUST(iterate_memory_pools, hsa_amd_agent_iterate_memory_pools)                             \
+	MUST(memory_pool_get_info, hsa_amd_memory_pool_get_info)                                   \
+	MUST(set_profiler_enabled, hsa_amd_profiling_set_profiler_enabled)                         \
+	MUST(convert_tick, hsa_amd_profiling_convert_tick_to_system_domain)                        \
+	MUST(amd_signal_create, hsa_amd_signal_create)                                             \
+	MUST(signal_async_handler, hsa_amd_signal_async_handler)                                   \
+	MUST(intercept_create, hsa_amd_queue_intercept_create, intercept_create_fn)                \
+	MUST(intercept_register, hsa_amd_queue_intercept_register, intercept_register_fn)          \
+	MAY(status_string, hsa_status_string)                                                      \
+	MAY(register_event_handler, hsa_amd_register_system_event_handler)                         \
+	MAY(queue_set_priority, hsa_amd_queue_set_priority)                                        \
+	MAY(queue_cu_set_mask, hsa_amd_queue_cu_set_mask)                                          \
+	MAY(queue_create_described, hsa_amd_queue_create, queue_create_described_fn)               \
+	MAY(counted_queue_acquire, hsa_amd_counted_queue_acquire, counted_queue_acquire_fn)        \
+	MAY(async_copy, hsa_amd_memory_async_copy)                                                 \
+	MAY(async_copy_rect, hsa_amd_memory_async_copy_rect)                                       \
+	MAY(async_copy_on_engine, hsa_amd_memory_async_copy_on_engine, async_copy_on_engine_fn)    \
+	MAY(async_batch_copy, hsa_amd_memory_async_batch_copy, async_batch_copy_fn)                \
+	MAY(iterate_regions, hsa_agent_iterate_regions)                                            \
+	MAY(region_get_info, hsa_region_get_info)                                                  \
+	MAY(memory_copy, hsa_memory_copy)                                                          \
+	MAY(memory_fill, hsa_amd_memory_fill)                                                      \
+	MAY(pointer_info, hsa_amd_pointer_info)                                                    \
+	MAY(async_copy_enable, hsa_amd_profiling_async_copy_enable)                                \
+	MAY(memory_pool_allocate, hsa_amd_memory_pool_allocate)                                    \
+	MAY(memory_pool_free, hsa_amd_memory_pool_free)                                            \
+	MAY(agents_allow_access, hsa_amd_agents_allow_access)
 
-#define HSA_MEMBER(function, type, member) __typeof__(type) *member;
+#define HSA_SECOND(first, second, ...) second
+#define HSA_MEMBER(member, ...)        __typeof__(HSA_SECOND(__VA_ARGS__, __VA_ARGS__, )) *member;
 struct hsa_functions {
 	HSA_FUNCTIONS(HSA_MEMBER, HSA_MEMBER)
 };
 #undef HSA_MEMBER
+#undef HSA_SECOND
 
 enum interceptor_state {
 	INTERCEPTOR_OFF, /* hooks, where there are any, only pass on */

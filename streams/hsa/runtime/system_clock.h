@@ -22,13 +22,9 @@ uint64_t system_clock_of_hip(uint64_t ns);
 /* Ticks of the HSA system clock. */
 uint64_t system_clock_ns(uint64_t ticks);
 
-/*
- * A GPU's ticks as nanoseconds. The runtime's conversion takes a lock and a division; it is linear
- * until the runtime calibrates anew, which it does a few times a second. So it is asked now and
- * then, and what lies near is computed from its answers: the same to a nanosecond.
- *
- * Threads: the caller's; one at a time for each clock.
- */
+/* A GPU's ticks as nanoseconds. The runtime's conversion takes a lock and a division, and is linear between
+ * calibrations, a few times a second. So it is asked now and then, and what lies near is computed from its answers: the
+ * same to a nanosecond. Threads: one at a time for each clock. */
 
 /* All 0 is one that has asked for nothing yet. */
 struct gpu_clock {

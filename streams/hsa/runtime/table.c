@@ -22,11 +22,8 @@ static const struct place {
 	[ENTRY_hsa_amd_queue_create] = {AMD, 86, 0},
 };
 
-/*
- * A table of that many entries ends without hsa_amd_queue_create: a branch of ROCm 7 (2026) has
- * hsa_amd_image_create_v2 and hsa_amd_interop_map_buffer_with_size where the others have it and
- * one more. No step of the others' growth has this size (87, then 89, 91, 92).
- */
+/* Entries of a branch of ROCm 7 (2026) that has hsa_amd_image_create_v2 and hsa_amd_interop_map_buffer_with_size in the
+ * place of hsa_amd_queue_create and one more. Others never have this size (87, then 89, 91, 92). */
 #define ENTRIES_WITHOUT_QUEUE_CREATE 88
 
 void **table_place(struct function_table *table, enum table_function function)

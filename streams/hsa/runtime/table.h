@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The HSA runtime's function tables, as it hands them to a tool's OnLoad: the parts that we
- * use, in C, found by the tables' own sizes at run time.
+ * The HSA runtime's function tables, as a tool's OnLoad gets them: the parts that we use, in C, found by the tables'
+ * own sizes at run time.
  *
- * hsa/hsa_api_trace.h describes them, but it is C++ and says only how they were in one release.
- * A table begins with its version; version.size ("minor_id" there) is its sizeof. Tables grow at
- * their end, but for once: ROCm 5.5 and 5.6 put entries into the middle of the AMD extension
- * table without a new major version. So an entry is looked for at its place in the layout that
- * the size tells, and is there only if the size covers it.
+ * hsa/hsa_api_trace.h describes them, in C++ and for one release. A table begins with its version; version.size
+ * ("minor_id" there) is its sizeof. Tables grow at their end, except that ROCm 5.5 and 5.6 put entries into the
+ * middle of the AMD extension table without a new major version. So an entry is looked for at its place in the layout
+ * that the size tells, and is there only if the size covers it.
  *
  * Threads: read in OnLoad; what is read there does not change. No locks.
  */

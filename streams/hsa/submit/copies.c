@@ -157,14 +157,13 @@ static __attribute__((cold, noinline)) struct source *start_source(void)
 	struct source *source;
 
 	agents_init();
-	pthread_mutex_lock(&copies.lock);
+	HOLD_LOCK(&copies.lock);
 	source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
 	if (!source && (source = make_source())) {
 		enable_profiling();
 		harvest_add(source);
 		__atomic_store_n(&copies.source, source, __ATOMIC_RELEASE);
 	}
-	pthread_mutex_unlock(&copies.lock);
 	return source;
 }
 
@@ -173,13 +172,12 @@ static struct slot *take(void *source)
 	struct source *from = source;
 	struct slot *slot;
 
-	pthread_mutex_lock(&copies.lock);
+	HOLD_LOCK(&copies.lock);
 	slot = slot_take(&from->pool);
 	if (slot) {
 		copy_slot_of(slot)->copy.number = ++copies.count;
 		rtl_pending_begin(from->pending, 1);
 	}
-	pthread_mutex_unlock(&copies.lock);
 	return slot;
 }
 

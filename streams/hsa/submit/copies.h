@@ -2,22 +2,16 @@
 /*
  * Copies: hooks of the functions that copy and fill memory.
  *
- * An asynchronous copy keeps its completion signal, from which its times are read before it is
- * used for something else, as a dispatch's (signal_watch.h). The runtime writes times only where
- * profiling of copies is enabled, for the whole process: the first copy that somebody wants
- * enables it, and it stays enabled, whatever the program asks for.
+ * An asynchronous copy keeps its completion signal, from which its times are read before it is reused, as a dispatch's
+ * (signal_watch.h). The runtime writes times only where profiling of copies is enabled, for the whole process: the
+ * first copy that somebody wants enables it, and it stays enabled. Copies that share a signal have no times.
  *
- * Copies that share a signal have no times.
+ * Copies under way are slots in their own pool, which the harvester looks after like those of a queue.
  *
- * Copies under way are slots in a pool of their own, which the harvester looks after like those of
- * a queue.
+ * hsa_memory_copy and hsa_amd_memory_fill return when the GPU is done and have no signal: their times are those of the
+ * call. Between memories of the host they are no work of a GPU and are not published.
  *
- * hsa_memory_copy and hsa_amd_memory_fill return when the GPU is done and have no signal: their
- * times are those of the call. Between memories of the host they are no work of a GPU, and
- * nothing is published.
- *
- * Threads: the application's. Locks: one around the pool's two rings, held for some loads and
- * stores; signal_watch.h's.
+ * Threads: the application's. Locks: one around the pool's two rings, held for some loads and stores; signal_watch.h's.
  */
 #pragma once
 

@@ -19,42 +19,41 @@ static bool traced(uint64_t bytes, hsa_signal_t signal)
 	return false;
 }
 
-/* After the runtime was called. */
-static void ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t status)
+/* After the runtime was called; returns what that returned. */
+static hsa_status_t ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t status)
 {
 	if (slot)
 		copies_end(slot, status);
 	else
 		copies_untraced(bytes, 1, status);
+	return status;
 }
 
-static struct copy_request linear_copy(void *dst, hsa_agent_t dst_agent, const void *src,
-				       hsa_agent_t src_agent, size_t size, uint32_t engine)
+static struct copy_slot *linear_begin(void *dst, hsa_agent_t dst_agent, const void *src,
+				      hsa_agent_t src_agent, size_t size, uint32_t engine,
+				      hsa_signal_t completion)
 {
-	return (struct copy_request){.src = (uintptr_t)src,
-				     .dst = (uintptr_t)dst,
-				     .bytes = size,
-				     .src_agent = src_agent,
-				     .dst_agent = dst_agent,
-				     .engine = engine,
-				     .parts = 1,
-				     .function = RTL_HSA_COPY_LINEAR};
+	const struct copy_request request = {.src = (uintptr_t)src,
+					     .dst = (uintptr_t)dst,
+					     .bytes = size,
+					     .src_agent = src_agent,
+					     .dst_agent = dst_agent,
+					     .engine = engine,
+					     .parts = 1,
+					     .function = RTL_HSA_COPY_LINEAR};
+
+	return traced(size, completion) ? copies_begin(&request, completion.handle) : NULL;
 }
 
 static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
 			       hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
-	const struct copy_request request = linear_copy(dst, dst_agent, src, src_agent, size, 0);
-	struct copy_slot *slot = NULL;
-	hsa_status_t status;
+	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, 0, completion);
 
-	if (traced(size, completion))
-		slot = copies_begin(&request, completion.handle);
-	status = interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
-					    completion);
-	ended(slot, size, status);
-	return status;
+	return ended(slot, size,
+		     interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count,
+						deps, completion));
 }
 
 static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const void *src,
@@ -62,18 +61,13 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 const hsa_signal_t *deps, hsa_signal_t completion,
 					 uint32_t engine, bool force_sdma)
 {
-	const struct copy_request request =
-		linear_copy(dst, dst_agent, src, src_agent, size, engine);
-	struct copy_slot *slot = NULL;
-	hsa_status_t status;
+	struct copy_slot *slot =
+		linear_begin(dst, dst_agent, src, src_agent, size, engine, completion);
 
-	if (traced(size, completion))
-		slot = copies_begin(&request, completion.handle);
-	status = interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
-						      dep_count, deps, completion, engine,
-						      force_sdma);
-	ended(slot, size, status);
-	return status;
+	return ended(slot, size,
+		     interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
+							  dep_count, deps, completion, engine,
+							  force_sdma));
 }
 
 static uint64_t first_byte(const hsa_pitched_ptr_t *area, const hsa_dim3_t *at)
@@ -111,7 +105,6 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 	const bool whole = dst && dst_offset && src && src_offset && range;
 	const uint64_t bytes = whole ? (uint64_t)range->x * range->y * range->z : 0;
 	struct copy_slot *slot = NULL;
-	hsa_status_t status;
 
 	if (traced(bytes, completion)) {
 		const struct copy_request request =
@@ -119,10 +112,9 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 
 		slot = copies_begin(&request, completion.handle);
 	}
-	status = interceptor.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
-						 direction, dep_count, deps, completion);
-	ended(slot, bytes, status);
-	return status;
+	return ended(slot, bytes,
+		     interceptor.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
+						     direction, dep_count, deps, completion));
 }
 
 /* The GPU that owns the memory; 0 if that is the host's. */

@@ -2,14 +2,11 @@
 /*
  * The interceptor: see queue.h.
  *
- * When no slot is left, there are two cases. Either the slots' dispatches have not finished:
- * then this one is passed on as it is and counted as missed; waiting could deadlock, as
- * kernels may depend on each other across queues. Or they have finished, and the harvester has
- * not got round to publishing them: it is starved of the processor, or waits for a slow
- * subscriber. Then this thread waits for the harvester, as the default policy says that nothing
- * is lost: until a slot is free, until the harvester has gone through all queues twice and
- * found none, which means the first case, or until the time is over. The wait depends on no
- * GPU. The runtime's own handler thread never waits: completions depend on it.
+ * When no slot is left, there are two cases. Either the slots' dispatches have not finished: then this one is
+ * passed on and counted as missed, as waiting could deadlock where kernels depend on each other across queues. Or
+ * the harvester has not published them yet, for want of a processor or because of a slow subscriber. Then this
+ * thread waits until a slot is free, until the harvester has gone through all queues twice and found none (the first
+ * case), or until the time is over. The wait depends on no GPU. The runtime's handler thread never waits.
  */
 #include <rtl/events.h>
 #include <string.h>
@@ -159,8 +156,7 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 	return slot;
 }
 
-/* From the note of who took the packet's place; false: there is none. *own: the call that has
- * written the packet passes it on. */
+/* From the note of who took the packet's place; false: none. *own: the call that wrote the packet passes it on. */
 static inline ALWAYS bool fill_noted(const struct queue *queue, struct packet_slot *slot,
 				     uint64_t index, bool *own)
 {
@@ -178,8 +174,7 @@ static inline ALWAYS bool fill_noted(const struct queue *queue, struct packet_sl
 	return true;
 }
 
-/* For what the thread works that submits the packet at that index of its queue: nobody else knows
- * later. is_work: it is no barrier. */
+/* What the submitter of the packet at that index works for, which nobody knows later. is_work: it is no barrier. */
 static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_slot *slot,
 				     uint64_t index, bool is_work)
 {
@@ -193,8 +188,7 @@ static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_sl
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
 	if (!is_work)
 		return;
-	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
-	 */
+	/* Not another thread's nor an earlier call's packet, which had waited behind another. */
 	if (own && slot->slot.in_scope)
 		thread_context.work++;
 }
@@ -254,8 +248,7 @@ __attribute__((cold, noinline)) static void fill_barrier(struct barrier *barrier
 		barrier->dependencies += theirs->dep_signal[i].handle != 0;
 }
 
-/* Makes one packet ready; the slot, if it has one, is to be submitted before it is written: whoever
- * sees its end finds it. */
+/* Makes one packet ready. Submit its slot, if it has one, before the packet is written: who sees its end finds it. */
 static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_packet *packet,
 						 enum aql_kind kind, uint64_t id, uint64_t index,
 						 uint64_t now_ticks)
@@ -327,11 +320,8 @@ static void *batch_buffer(struct queue *queue)
 	return queue->batch;
 }
 
-/*
- * Packet number i of those that we are given. Runtimes of 7.x hand over at once what lies between
- * two rings of the doorbell. Some of them point into the queue's ring, and leave it to the tool to go
- * on at its beginning.
- */
+/* Packet number i of those that we are given. Some runtimes of 7.x point into the queue's ring, at all packets between
+ * two rings of the doorbell, and leave it to the tool to go on at its beginning. */
 static inline const union aql_packet *given(const struct queue *queue, const void *packets,
 					    uint64_t index, uint64_t i)
 {
@@ -341,34 +331,12 @@ static inline const union aql_packet *given(const struct queue *queue, const voi
 	return first == ring + (index & mask) ? ring + ((index + i) & mask) : first + i;
 }
 
-/* Slots that are to be submitted at once, by `next`. */
-struct chain {
-	struct packet_slot *first, *last;
-};
-
-static void chain_add(struct chain *chain, struct packet_slot *slot)
+/* It is the harvester's from here on. Whether there is one. */
+static inline bool submit(struct queue *queue, struct packet_slot *slot)
 {
-	if (!slot)
-		return;
-	slot->slot.next = NULL;
-	if (chain->last)
-		chain->last->slot.next = &slot->slot;
-	else
-		chain->first = slot;
-	chain->last = slot;
-}
-
-/* When that was; 0: not known. Afterwards they are the harvester's. */
-static uint64_t submit_batch(struct queue *queue, struct packet_slot *first)
-{
-	const uint64_t now_ticks = first ? first->packet.submit_ticks : 0;
-	struct slot *next;
-
-	for (struct slot *slot = first ? &first->slot : NULL; slot; slot = next) {
-		next = slot->next;
-		slot_submit(&queue->source.pool, slot);
-	}
-	return now_ticks;
+	if (slot)
+		slot_submit(&queue->source.pool, &slot->slot);
+	return slot;
 }
 
 /* How many of them are dispatches that are wanted, or, if asked, how many are barriers. */
@@ -411,8 +379,8 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	union aql_packet *copy = queue->batch;
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
-		uint64_t now_ticks = rtl_ticks();
-		struct chain chain = {0};
+		const uint64_t now_ticks = rtl_ticks();
+		bool has_slots = false;
 		unsigned n = 0;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
@@ -422,17 +390,17 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 			copy[n] = *given(queue, packets, index, i);
 			if (aql_is_barrier(&copy[n]))
 				room_see_barrier(queue, (const void *)&copy[n], id + n);
-			chain_add(&chain, make_ready(queue, &copy[n], kind_of(&copy[n], wants),
-						     id + n, index + i, now_ticks));
+			has_slots |=
+				submit(queue, make_ready(queue, &copy[n], kind_of(&copy[n], wants),
+							 id + n, index + i, now_ticks));
 			n++;
 			if (n + (done + piece - i) <= queue->packets) /* the others fit, too */
 				n += put_probe(queue, &copy[n], id + n);
 		}
 		id += n;
 		queue->next_id = id;
-		now_ticks = submit_batch(queue, chain.first);
 		write(copy, n);
-		if (chain.first)
+		if (has_slots)
 			harvest_notify(now_ticks);
 	}
 }
@@ -455,11 +423,11 @@ static __attribute__((cold, noinline)) void count_outside(const struct queue *qu
 
 /* A dispatch with its packets around it, where it is counted; returns how many packets that is. */
 static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_kind kind,
-			    uint64_t id, uint64_t index, uint64_t now_ticks, bool wanted,
-			    struct packet_slot **slot)
+			    uint64_t id, uint64_t index, uint64_t now_ticks, bool wanted)
 {
 	struct counter_sample *sample = NULL;
-	unsigned before = 0;
+	struct packet_slot *slot;
+	unsigned before = 0, after = 0;
 
 	if ((to->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH)
 		sample =
@@ -474,14 +442,16 @@ static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_
 		to[before] = dispatch;
 		to[before].any.header |= 1 << HSA_PACKET_HEADER_BARRIER;
 	}
-	*slot = make_ready(queue, &to[before], kind, id + before, index, now_ticks);
-	if (!sample)
-		return 1;
-	if (*slot && kind != AQL_OTHER)
-		(*slot)->packet.flags |= RTL_HSA_DISPATCH_SERIALISED;
-	counter_describe(sample, id + before,
-			 *slot && (*slot)->slot.in_scope ? (*slot)->scope.correlation : 0);
-	return before + 1 + counter_put_after(sample, &to[before + 1]);
+	slot = make_ready(queue, &to[before], kind, id + before, index, now_ticks);
+	if (sample) {
+		if (slot)
+			slot->packet.flags |= RTL_HSA_DISPATCH_SERIALISED;
+		after = counter_put_after(sample, &to[before + 1]);
+		counter_submit(sample, id + before,
+			       slot && slot->slot.in_scope ? slot->scope.correlation : 0);
+	}
+	(void)submit(queue, slot);
+	return before + 1 + after;
 }
 
 /* The dispatches among them go as they are. */
@@ -506,8 +476,6 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
 		const uint64_t now_ticks = rtl_ticks();
-		struct packet_slot *slot;
-		struct chain chain = {0};
 		unsigned n = 0;
 
 		piece = count - done < most ? count - done : most;
@@ -528,15 +496,11 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 			if (aql_is_barrier(packet))
 				room_see_barrier(queue, (const void *)packet, id + n);
 			n += put_counted(queue, &copy[n], kind, id + n, index + done + i, now_ticks,
-					 wanted, &slot);
-			chain_add(&chain, slot);
+					 wanted);
 			n += put_probe(queue, &copy[n], id + n);
 		}
 		id += n;
 		queue->next_id = id;
-		/* First: whoever sees the end finds it. */
-		counter_submit(queue->counters);
-		submit_batch(queue, chain.first);
 		write(copy, n);
 	}
 }
@@ -557,8 +521,7 @@ static __attribute__((cold, noinline)) bool count_dispatches(struct queue *queue
 	return false;
 }
 
-/* What is submitted when the recording is over, by threads that go on at the end of the process, is
- * missed: somebody listened. */
+/* Work that threads submit after the end of the recording is missed, if somebody had listened. */
 static void count_late(const struct queue *queue, const void *packets, uint64_t count,
 		       uint64_t index)
 {
@@ -619,8 +582,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		slot = make_other_ready(queue, copy, kind, id, index, now_ticks);
 	n = 1 + put_probe(queue, &copy[1], id + 1);
 	queue->next_id = id + n;
-	if (slot)
-		slot_submit(&queue->source.pool, &slot->slot);
+	(void)submit(queue, slot);
 	write(copy, n);
 	if (slot)
 		harvest_notify(now_ticks);

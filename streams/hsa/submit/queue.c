@@ -37,12 +37,11 @@ static __thread bool creating __attribute__((tls_model("initial-exec")));
 
 static void list_add(struct queue *queue)
 {
-	pthread_mutex_lock(&list.lock);
+	HOLD_LOCK(&list.lock);
 	if (!queue->unseen)
 		queue->id.number = ++list.created;
 	queue->next_listed = list.first;
 	list.first = queue;
-	pthread_mutex_unlock(&list.lock);
 }
 
 /* Under the lock: where the queue is in the list, or the list's end. */
@@ -57,25 +56,18 @@ static struct queue **list_place(const hsa_queue_t *hsa)
 
 static struct queue *list_remove(const hsa_queue_t *hsa)
 {
-	struct queue **link, *queue;
+	HOLD_LOCK(&list.lock);
+	struct queue **link = list_place(hsa), *queue = *link;
 
-	pthread_mutex_lock(&list.lock);
-	link = list_place(hsa);
-	queue = *link;
 	if (queue)
 		*link = queue->next_listed;
-	pthread_mutex_unlock(&list.lock);
 	return queue;
 }
 
 static const struct queue *list_find(const hsa_queue_t *hsa)
 {
-	const struct queue *queue;
-
-	pthread_mutex_lock(&list.lock);
-	queue = *list_place(hsa);
-	pthread_mutex_unlock(&list.lock);
-	return queue;
+	HOLD_LOCK(&list.lock);
+	return *list_place(hsa);
 }
 
 /* The caller uses the queue: it is not destroyed meanwhile. */

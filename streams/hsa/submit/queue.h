@@ -53,25 +53,23 @@ struct queue {
 	void *on_error_data;
 	struct submitter_note *submitters; /* where its packets come from; NULL: not noted */
 
-	/* The list's lock. The runtime has one cooperative queue for each GPU, which it gives to
-	 * all who ask; it cannot be destroyed when it is intercepted: the runtime keeps it, and
-	 * would use it further. So we share it, too: how many have it now. */
+	/* The list's lock: how many have the GPU's cooperative queue. The runtime has one, gives it to all who ask,
+	 * and keeps using it; intercepted, it cannot be destroyed. */
 	uint32_t cooperators;
 
 	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */
 	bool profiling_refused;
 
 	/* The submitting thread's. */
-	uint64_t next_id; /* of the next packet: other tools add some, so the runtime's index,
-			     * which is that of the application's packet, does not do */
+	uint64_t
+		next_id; /* of the next packet; not the runtime's index, as other tools add packets */
 	struct counter_queue *counters; /* NULL: nobody asks for counters */
 	void *batch;        /* room for as many packets as the ring has; NULL until needed */
 	bool gave_up;       /* it has waited for a slot in vain */
 	bool no_room_known; /* it has waited in vain for the GPU to take packets */
 	bool barrier_seen;  /* a packet without a slot had the barrier bit, since the last slot */
-	/* room.h: as `taken`, from marks and probes; one more than the last packet that has a slot
-	 * or is a probe, and than the last whose end this thread sees by itself; one more than the
-	 * last barrier that had to wait for a signal. */
+	/* room.h: as `taken`, from marks and probes; one more than the last packet with a slot or a probe, than the
+	 * last whose end this thread sees by itself, and than the last barrier that had to wait for a signal. */
 	uint64_t taken_seen, expected, marked, gate;
 	uint64_t next_mark;
 	uint32_t mark_count;
@@ -79,16 +77,14 @@ struct queue {
 	struct queue_mark marks[QUEUE_MARKS];
 	struct queue_probe probes[QUEUE_PROBES];
 
-	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed:
-	 * numbers that only grow. */
+	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed: it only grows. */
 	uint64_t lite;
 	uint64_t lite_counted; /* the harvester's */
 
 	struct queue *next_listed; /* the list's lock */
 	/* Who makes a pass: */
 	struct gpu_clock clock;
-	/* One more than the highest packet that has finished: packets begin in order, so the GPU
-	 * has taken all below from the ring. Relaxed: a hint. */
+	/* One more than the highest packet that has finished: the GPU has taken all below. Relaxed: a hint. */
 	uint64_t taken;
 };
 
@@ -103,11 +99,9 @@ struct root_table;
 /* Puts the hooks into the runtime's tables, where it has these functions. */
 void queue_hook(struct root_table *root);
 
-/*
- * dispatch.c, the interceptor: sees every packet of a queue (data) on its way to the GPU. On the thread that rings the
- * queue's doorbell, inside the runtime's lock of the queue; that may be the runtime's handler thread, when the ring had
- * been full. It makes no system call but to wake a sleeping harvester, and waits only where no slot is left.
- */
+/* dispatch.c, the interceptor: sees every packet of a queue (data) on its way to the GPU, inside the runtime's lock of
+ * the queue, on the thread that rings the doorbell, or the runtime's handler thread when the ring had been full. It
+ * makes no system call but to wake a sleeping harvester, and waits only where no slot is left. */
 void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
 			packet_writer write);
 
@@ -141,12 +135,8 @@ void queue_found_unseen(hsa_queue_t *queue, const char *why);
 /* Whether packets of that queue go through the interceptor, and there are more of them than that. */
 bool queue_is_intercepted(const hsa_queue_t *queue, uint32_t packets);
 
-/*
- * Packets of queues as slots: dispatches, barriers, and packets that are no events.
- *
- * Threads: what stands in a slot is written by the queue's submitting thread before it is
- * submitted; the functions of the kinds are called by who makes a pass.
- */
+/* Packets of queues as slots: dispatches and barriers. The queue's submitting thread fills a slot before it submits it;
+ * the functions of the kinds are called by who makes a pass. */
 
 /* Three cache lines; the third is touched within a scope only. */
 struct packet_slot {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Queues of newer runtimes: made by descriptors (hsa_amd_queue_create, with which HIP makes its own
- * from 7.15 on), or shared and counted (hsa_amd_counted_queue_acquire). See queue.h.
+ * Queues of newer runtimes: made by descriptors (hsa_amd_queue_create, which HIP uses from 7.15 on), or shared and
+ * counted (hsa_amd_counted_queue_acquire). See queue.h.
  *
- * An intercepted queue has its ring in the system's memory, whatever memory a descriptor asks for:
- * the application uses it in the same way. Priority and mask of compute units are set after it was
- * made, before the application has it.
+ * An intercepted queue has its ring in the system's memory, whatever a descriptor asks for; the application sees no
+ * difference. Priority and mask of compute units are set before the application has it.
  */
 #include "queue.h"
 

@@ -8,11 +8,8 @@
 #define SHORT_WAIT_NS 100000000u
 #define LONG_WAIT_NS  30000000000u
 
-/*
- * A slot that holds another packet by now was given back, so its packet has ended. One that was
- * given back and waits has kept what it says; that this thread is the only one to take it anew
- * makes it safe to look.
- */
+/* A slot that holds another packet was given back, so its packet has ended. A free one keeps what it says, and only
+ * this thread takes it anew: it is safe to look. */
 static bool mark_over(const struct queue_mark *mark)
 {
 	struct slot *slot = &mark->slot->slot;

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Room in the GPU's ring of a queue, as far as it can be known from the dispatches that have ended.
+ * Room in the GPU's ring of a queue, as far as ended dispatches show it.
  *
- * Runtimes of 5.x can hold back one packet when the ring of the GPU is full. They may call us for the
- * next one nevertheless, when the doorbell was rung for several, or from their handler thread. That
- * one would go before the first, or end the program by an assertion. Some of 7.x write beyond a
- * buffer when they have held back many. So a packet waits here until the GPU has surely taken some,
- * as the program would wait for room in the ring without us.
+ * Runtimes of 5.x can hold back one packet when the GPU's ring is full, and may still call us for the next one (the
+ * doorbell was rung for several, or from their handler thread). That one would overtake the first, or fail an
+ * assertion. Some of 7.x write beyond a buffer when they have held back many. So a packet waits here until the GPU has
+ * surely taken some, as the program would wait for room in the ring without us.
  *
- * What we know of the ring is less than what the runtime knows: packets without a slot, or that
- * have begun and not ended, may have left it. So there is a wait only where the end of a packet
- * with a slot will tell, and it is bounded. A short one where a barrier in the ring waits for a
- * signal: a program may fill the ring behind it before it gives the signal. The runtime's handler
- * thread does not wait for long: the GPU may wait for it.
+ * We know less of the ring than the runtime: packets without a slot, or under way, may have left it. So there is a
+ * wait only where the end of a packet with a slot will tell, and it is bounded. It is short where a barrier in the
+ * ring waits for a signal, as a program may fill the ring before it gives the signal, and on the runtime's handler
+ * thread, for which the GPU may wait.
  *
  * Where nothing tells for an eighth of the ring (nothing is recorded, mode lite, signals that several packets
- * share), a barrier packet of ours follows, a probe. Only the submitting thread looks at it, and only when the
- * ring may be full; so it does after the end, too, when there is no harvester.
+ * share), a barrier packet of ours follows, a probe. Only the submitting thread looks at it, when the ring may be
+ * full, and so also after the end, without a harvester.
  *
  * Threads: the queue's submitting thread. No locks but those of signal_watch.h.
  */

@@ -24,8 +24,7 @@ static struct {
 	struct submitter_note *notes;
 	uint32_t mask;
 } table[QUEUES_MAX];
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
-FORK_LOCK(table, table_lock);
+STATIC_LOCK(table_lock); /* of who adds and removes */
 static bool noting;
 
 typedef uint64_t add_write_index_fn(const hsa_queue_t *queue, uint64_t value);
@@ -154,6 +153,7 @@ void submitters_hook(struct root_table *root, bool notes)
 
 static bool put(const hsa_queue_t *queue, struct submitter_note *notes)
 {
+	HOLD_LOCK(&table_lock);
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
 		if (__atomic_load_n(&table[at].notes, __ATOMIC_RELAXED))
 			continue;
@@ -173,18 +173,9 @@ static size_t notes_size(uint32_t packets)
 
 struct submitter_note *submitters_add(const hsa_queue_t *queue)
 {
-	struct submitter_note *notes;
-	bool good;
+	struct submitter_note *notes = noting ? memory_reserve(notes_size(queue->size)) : NULL;
 
-	if (!noting)
-		return NULL;
-	notes = memory_reserve(notes_size(queue->size));
-	if (!notes)
-		return NULL;
-	pthread_mutex_lock(&table_lock);
-	good = put(queue, notes);
-	pthread_mutex_unlock(&table_lock);
-	if (good)
+	if (!notes || put(queue, notes))
 		return notes;
 	submitters_free(notes, queue->size);
 	return NULL;
@@ -192,11 +183,10 @@ struct submitter_note *submitters_add(const hsa_queue_t *queue)
 
 void submitters_remove(const hsa_queue_t *queue)
 {
-	pthread_mutex_lock(&table_lock);
+	HOLD_LOCK(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
 		if (__atomic_load_n(&table[at].queue, __ATOMIC_RELAXED) == queue)
 			__atomic_store_n(&table[at].notes, NULL, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&table_lock);
 }
 
 void submitters_free(struct submitter_note *notes, uint32_t packets)

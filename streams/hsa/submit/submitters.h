@@ -2,14 +2,12 @@
 /*
  * Who a packet comes from: what the thread was within that took the packet's place in the queue.
  *
- * HIP lets streams of several threads share a queue. When two of them submit at the same moment,
- * the one that rings the doorbell carries both packets through the interceptor; so what a packet
- * works for is noted when its place is taken (hsa_queue_add_write_index_...), where there are calls
- * that it may work for: in the modes that have them.
+ * HIP lets streams of several threads share a queue. When two submit at once, the one that rings the doorbell carries
+ * both packets through the interceptor. So in the modes with calls, the submitter is noted when a packet's place is
+ * taken (hsa_queue_add_write_index_...).
  *
- * Threads: submitters_take: any, on the place that it has got from the runtime. submitters_find:
- * who holds the runtime's lock of the queue, for packets that it has seen in the ring. Adding and
- * removing: one lock; looking up takes none.
+ * Threads: notes by any thread, on the place that it got from the runtime. submitters_find: the holder of the runtime's
+ * lock of the queue, for packets that it has seen in the ring. Adding and removing: one lock; looking up takes none.
  */
 #pragma once
 
@@ -31,20 +29,14 @@ struct submitter {
 
 /* Where it is noted. */
 struct submitter_note {
-	/*
-	 * The packet's index in the queue and 1; 0 while it is written, which the words' release
-	 * keeps before them. Release behind the words; acquire in submitters_find, which looks
-	 * again after it has read them.
-	 */
+	/* The packet's index plus 1; 0 while it is written, which the release of the words keeps before them. Release
+	 * behind the words; acquire in submitters_find, which looks again after it has read them. */
 	uint64_t number;
 	struct submitter submitter; /* each member: release, acquire */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct submitter_note) == 64, "a cache line");
 
-/*
- * How many notes a queue has: places are taken before there is room for their packets, so there
- * are more of them than packets; how many threads wait for room nobody knows.
- */
+/* How many notes a queue has: more than packets, as places are taken before there is room for them. */
 static inline uint32_t submitters_count(uint32_t packets)
 {
 	return packets < 1024 ? 2048 : 2 * packets;
@@ -97,23 +89,20 @@ submitters_find(const struct submitter_note *notes, uint32_t packets, uint64_t i
 }
 
 /*
- * Packets whose places are taken, and that the interceptor has not been given yet: kept few.
+ * Keeps few packets pending: places that are taken and that the interceptor has not been given yet.
  *
- * An intercept queue of ROCm 7.2 hands on all packets that have become valid at once, through a
- * buffer of 256 where they lie about the end of the ring, and does not look whether they fit. When
- * a thread has taken a place and is not running, others go on behind it, and the packets that it
- * holds up become valid at once when it runs again: a program that was right would crash, under any
- * tool that intercepts. So who takes a place waits here while many are pending. First it rings the
- * doorbell for those that are valid: a packet may be processed as soon as it is.
+ * An intercept queue of ROCm 7.2 hands on all packets that become valid at once, about the end of the ring through a
+ * buffer of 256, without checking that they fit. When a thread has taken a place and loses the processor, the packets
+ * behind it become valid at once when it runs again, and a correct program crashes under any tool that intercepts. So a
+ * thread waits here while many are pending, and first rings the doorbell for the valid ones, which may be processed
+ * then.
  *
- * The wait is bounded, for programs that take places and never fill them. What one thread takes at
- * once and is more than the buffer cannot be helped.
+ * The wait is bounded, for programs that never fill their places. More places at once than the buffer cannot be helped.
  *
  * Threads: any that is about to take a place.
  */
 
-/* The runtime's buffer, and how much of it we let be used: each thread may take one more place
- * between another's look and its taking. */
+/* The runtime's buffer, and how much of it may be used: threads may take more places between look and taking. */
 #define PENDING_BUFFER 256u
 #define PENDING_MOST   128u
 

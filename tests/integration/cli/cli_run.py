@@ -171,7 +171,7 @@ class BadInput(Case):
 
     def test_folders(self):
         for verb in ("replay", "recover", "info"):
-            self.refused(1, "No such file" if verb == "info" else "there is no such folder", verb,
+            self.refused(1, "No such file" if verb == "info" else "there is no such file or folder", verb,
                          "/nonexistent")
         for verb in ("replay", "recover", "info"):
             self.refused(1, "holds nothing of rtl's", verb, self.folder)

@@ -4,6 +4,8 @@
 rtl summary: what GPUs did not do, what threads did, and who did it: against traces of known content.
 """
 
+import csv
+import io
 import json
 import random
 import sqlite3
@@ -117,6 +119,38 @@ class Whose(Case):
         self.assertEqual((both.returncode, both.stdout), (0, plain.stdout + "\n" + info.stdout))
         done = self.rtl("summary", "--details", "--json", "run.db")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_by__live_and_database_and_recording_alike(self):
+        self.rtl("record", "-o", "run.rec", PROGRAM, "20", "children")
+        self.rtl("replay", "-o", "run.db", "run.rec")
+        for by in "thread", "process", "gpu", "group":
+            settings = f"output=live.json&format=json&by={by}"
+            self.rtl("replay", "-s", f"libstats_sub.so?{settings}", "run.rec")
+            with open(self.path("live.json"), encoding="utf-8") as file:
+                kernels = json.load(file)["sections"][0]
+            done = self.rtl("summary", "--json", "--by", by, "run.db")
+            self.assertEqual(json.loads(done.stdout)["sections"][0], kernels, done.stderr)
+            self.assertEqual((kernels["by"], sum(key["count"] for key in kernels["keys"])), (by, kernels["count"]))
+            rows = [row for row in csv.DictReader(io.StringIO(self.rtl("summary", "--csv", "--by", by, "run.db").stdout))
+                    if row["kind"] == "task"]
+            self.assertEqual([(row["key"], row["name"]) for row in rows],
+                             [(row["key"], row["name"]) for row in kernels["rows"]])
+            self.rtl("trace", "-q", "-s", f"libstats_sub.so?{settings}", PROGRAM, "20", "children")
+            with open(self.path("live.json"), encoding="utf-8") as file:
+                live = json.load(file)["sections"][0]
+            self.assertEqual([(key["count"], key["total_ns"]) for key in live["keys"]],
+                             [(key["count"], key["total_ns"]) for key in kernels["keys"]])
+
+    def test_by__what_is_wrong_is_said(self):
+        self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "2")
+        self.write("groups", "first_ *\n")
+        self.assertRegex(self.rtl("summary", "--by", "group", "--groups", "groups", "run.db").stdout, r"(?m)^\*  .*first_")
+        self.write("groups", "first_\n")
+        self.refused(2, "groups, line 1: expected PATTERN GROUP", "summary", "--by", "group", "run.db",
+                     env={"RTL_GROUPS": "groups"})
+        self.refused(2, "cannot read none: No such file", "summary", "--by", "group", "--groups", "none", "run.db")
+        self.refused(2, "is for a breakdown by group", "summary", "--groups", "groups", "run.db")
+        self.refused(2, "--by kernel: give range, stream,", "summary", "--by", "kernel", "run.db")
 
     def test_regions_of_a_programs_own_stream__as_live(self):
         self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=run.db:libstats_sub.so?output=live.json&format=json",

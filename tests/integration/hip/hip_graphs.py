@@ -31,10 +31,10 @@ def read_log(path):
 
 
 def read_launches(database):
-    """(executable, names of nodes in order) -> launches, each a list of (begin, end, queue)"""
+    """(executable, names of nodes in order) -> launches, each a list of (begin, end, queue, packet)"""
     launches = collections.defaultdict(list)
     for row in database.execute(WORK):
-        launches[row[1], re.search(r"graphExec=(\w+)", row[0]).group(1)].append(row[2:5] + row[6:7])
+        launches[row[1], re.search(r"graphExec=(\w+)", row[0]).group(1)].append(row[2:5] + row[6:8])
     kinds = collections.defaultdict(list)
     for (_, executable), works in launches.items():
         kinds[executable, tuple(work[0] for work in works)].append([work[1:] for work in works])
@@ -47,6 +47,18 @@ def gap(works, i):
     return max(0, works[i][0] - before[1]) if before else None
 
 
+def path(works):
+    """The numbers of the nodes on the critical path of a launch."""
+    at = max(range(len(works)), key=lambda i: works[i][1])
+    while at is not None:
+        yield at
+        begin, _, queue, packet = works[at]
+        ended = sorted((w[1], i) for i, w in enumerate(works) if w[1] <= begin and i != at)
+        own = [i for _, i in ended if works[i][2] == queue]
+        behind = queue and own and works[own[-1]][3] + 1 == packet
+        at = own[-1] if behind else ended[-1][1] if ended else None
+
+
 def check(graph, launches):
     """Yields (what, as rtl says, as it is)."""
     spans = [max(w[1] for w in works) - min(w[0] for w in works) for works in launches]
@@ -54,7 +66,12 @@ def check(graph, launches):
     yield "mean", graph.mean_ns, round(statistics.fmean(spans), 1)
     yield "least", graph.min_ns, min(spans)
     yield "most", graph.max_ns, max(spans)
+    paths = [set(path(works)) for works in launches]
+    yield "path", sum(part.total_ns for part in graph.path), sum(spans)
+    yield "work on the path", sum(part.total_ns for part in graph.path if part.cause == "work"), \
+        sum(node.path_ns for node in graph.nodes)
     for i, node in enumerate(graph.nodes):
+        yield f"node {i}: path", node.path_ns, sum(w[i][1] - w[i][0] for w, on in zip(launches, paths) if i in on)
         times = [works[i][1] - works[i][0] for works in launches]
         gaps = [gap(works, i) for works in launches if gap(works, i) is not None]
         yield f"node {i}: count", node.count, len(times)
@@ -62,6 +79,30 @@ def check(graph, launches):
         yield f"node {i}: mean", node.mean_ns, round(statistics.fmean(times), 1)
         yield f"node {i}: p99", abs(node.p99_ns - sorted(times)[-1 - len(times) // 100]) <= 0.01 * node.p99_ns, True
         yield f"node {i}: gap", node.mean_gap_ns, round(statistics.fmean(gaps), 1) if gaps else None
+
+
+def check_rocpd7(database, graphs):
+    """The kernels and copies of ROCm 7's rocpd are those of the graphs and nodes, and so are its launches."""
+    path = database + ".rocpd7.db"
+    subprocess.run([os.environ["RTL"], "convert", database, "-o", path], check=True, stdout=subprocess.DEVNULL)
+    nodes, launches = collections.Counter(), collections.Counter()  # of a node how often and long, less what is found
+    for graph in graphs:
+        launches[graph.graph, sum(node.bytes is None for node in graph.nodes)] += graph.count
+        for i, node in enumerate(graph.nodes):
+            key = (graph.graph, i + 1, node.name if node.bytes is None else "copy")
+            nodes[key, "count"] += node.count
+            nodes[key, "total"] += node.total_ns
+    with sqlite3.connect(path) as out:
+        for *key, count, total in out.execute(
+                "SELECT graph_exec_id, graph_node_id, name, count(*), sum(duration) FROM kernels WHERE graph_exec_id "
+                "GROUP BY 1, 2, 3 UNION ALL SELECT graph_exec_id, graph_node_id, 'copy', count(*), sum(duration) "
+                "FROM memory_copies WHERE graph_exec_id GROUP BY 1, 2"):
+            nodes[tuple(key), "count"] -= count
+            nodes[tuple(key), "total"] -= total
+        seen = collections.Counter(dict((row[:2], row[2]) for row in out.execute(
+            "SELECT graph_exec_id, kernel_dispatch_count, count(*) FROM graph_launches GROUP BY 1, 2")))
+    yield "rocpd of ROCm 7, nodes", {key: value for key, value in nodes.items() if value}, {}
+    yield "rocpd of ROCm 7, launches", seen, launches
 
 
 def main():
@@ -84,6 +125,7 @@ def main():
             continue
         problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in check(graph, of) if got != want]
     problems += [f"not there: {kind}" for kind in kinds]
+    problems += [f"{what}: {got}, not {want}" for what, got, want in check_rocpd7(sys.argv[1], graphs) if got != want]
     seen = [(graph.variant, graph.count, sum("graph_" in node.name for node in graph.nodes))
             for graph in sorted(graphs, key=lambda g: (g.graph, g.variant))]
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:

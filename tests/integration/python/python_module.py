@@ -113,6 +113,7 @@ class Python(unittest.TestCase):
     def test_graphs__none_without_launches(self):
         with unittest.mock.patch.dict(os.environ, {"RTL": RTL}), rtl.Trace(self.trace(PROGRAM, "2")) as trace:
             self.assertEqual(trace.graphs(), [])
+            self.assertEqual(trace.summary(by="gpu")["sections"][0]["by"], "gpu")
 
     def test_a_call_and_its_work__linked(self):
         """The rows that HIP's calls make, put there by hand."""

@@ -378,7 +378,7 @@ def check_rocpd7(database, path):
         assert len(guids) == len(suffixes) == len(processes)
         assert suffixes == {"_" + guid.replace("-", "_") for guid in guids}
         assert all(any(table.endswith(suffix) for suffix in suffixes) for table in tables)
-        assert set(ask("SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'")) == {("3.0.0",)}
+        assert set(ask("SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'")) == {("3.0.2",)}
         all_kernels = sum(len(rows.dispatches(p[0])) for p in processes)
         # which stream an argument is
         assert all(value == json.loads(extdata)["handle"] for value, extdata in

@@ -40,7 +40,7 @@ void bus_note_begin(void)
 {
 }
 
-void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)
+void dict_add_string(struct spool *spool, uint64_t id, const char *text)
 {
 }
 

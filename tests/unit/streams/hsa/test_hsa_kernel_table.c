@@ -24,10 +24,24 @@ int rtl_string_intern(const char *text, uint64_t *id)
 }
 
 static bool first;
+static unsigned asked;
+
+/* It is named with its first dispatch; one of symbol 4 cannot be. */
+static void runs_first(uint64_t object)
+{
+	uint64_t executable, symbol;
+
+	asked++;
+	if (kernel_table_waits(object, &executable, &symbol))
+		assert_int_equal(
+			symbol == 4 ? kernel_table_wait(object, executable, 0)
+				    : kernel_table_add(object, executable, symbol, symbol, &first),
+			0);
+}
 
 static int setup(void **state)
 {
-	return kernel_table_init();
+	return kernel_table_init(runs_first);
 }
 
 TEST(test_find__nothing_there__is_unknown)
@@ -61,6 +75,32 @@ TEST(test_add__kernel_loaded_again__is_not_the_first)
 	assert_int_equal(kernel_table_find(0x4000)->uid, 300);
 	assert_int_equal(kernel_table_find(0x5000)->uid, 301);
 	kernel_table_remove(31);
+}
+
+/* A kernel's name is asked for once, with its first dispatch; never of one that is unloaded before. */
+TEST(test_wait__first_find__asks_once)
+{
+	uint64_t executable, symbol;
+
+	asked = 0;
+	assert_int_equal(kernel_table_wait(0x7000, 60, 600), 0);
+	assert_int_equal(kernel_table_wait(0x7040, 60, 4), 0);
+	assert_int_equal(kernel_table_wait(0x7080, 61, 602), 0);
+	assert_true(kernel_table_waits(0x7000, &executable, &symbol));
+	assert_int_equal(executable, 60);
+	assert_int_equal(symbol, 600);
+	assert_int_equal(asked, 0);
+	assert_int_equal(kernel_table_find(0x7000)->uid, 600);
+	assert_int_equal(kernel_table_find(0x7000)->uid, 600);
+	assert_int_equal(asked, 1);
+	assert_false(kernel_table_waits(0x7000, &executable, &symbol));
+	assert_int_equal(kernel_table_find(0x7040)->uid, UNKNOWN);
+	assert_int_equal(kernel_table_find(0x7040)->uid, UNKNOWN);
+	assert_int_equal(asked, 2);
+	kernel_table_remove(61);
+	assert_int_equal(kernel_table_find(0x7080)->uid, UNKNOWN);
+	assert_int_equal(asked, 2);
+	kernel_table_remove(60);
 }
 
 TEST(test_add__object_0__is_refused)

@@ -17,7 +17,6 @@
 
 #define QUEUES     4
 #define DISPATCHES 200
-#define ROOM       256u
 
 struct interceptor interceptor;
 struct counter_settings counter_settings = {.timeout_ns = 1000000000};
@@ -111,7 +110,7 @@ static void make(struct queue *queue, int number)
 		sample->correlation = (uint64_t)(uintptr_t)queue;
 		queue->samples[i] = sample;
 	}
-	assert_int_equal(turns_join(&queue->line, &gpu, ROOM), 0);
+	assert_true(turns_join(&queue->line, &gpu));
 }
 
 static void destroy(struct queue *queue)
@@ -120,7 +119,6 @@ static void destroy(struct queue *queue)
 	turns_gone(&queue->line);
 	for (int i = 0; i < DISPATCHES; i++)
 		free(queue->samples[i]);
-	free(queue->line.ring);
 }
 
 static void wait_for(const amd_signal_t *signal)

@@ -69,8 +69,10 @@ static int tear_down(void **state)
 
 	gpu_time_fini(&world->gpu);
 	host_time_fini(&world->host);
-	for (uint32_t i = 0; i < NAMES; i++)
+	for (uint32_t i = 0; i < NAMES; i++) {
+		idle_rows_fini(&world->names[i]->path);
 		free(world->names[i]);
+	}
 	free(world);
 	return 0;
 }
@@ -184,6 +186,7 @@ static void deliver(struct world *world)
 	}
 	assert_true(gpu_time_settle(&world->gpu));
 	host_time_close(&world->host);
+	path_take_steps(&world->host, true);
 	gpu_time_close(&world->gpu, IDLE_CAUSES, false);
 }
 
@@ -293,6 +296,23 @@ static void find_truth(const struct world *world, const struct gpu_work *works, 
 	free(first);
 }
 
+/* The parts of critical paths of a range add up to its time. */
+static void check_paths(const struct world *world)
+{
+	uint64_t whole[NAMES] = {0};
+
+	for (size_t i = 0; i < world->done_count; i++)
+		if (world->done[i].is_range)
+			whole[world->done[i].name] += world->done[i].end - world->done[i].begin;
+	for (uint32_t i = 0; i < NAMES; i++) {
+		const struct idle_rows *rows = &world->names[i]->path;
+
+		for (uint32_t k = 0; k < rows->count; k++)
+			whole[i] -= rows->list[k].total_ns;
+		assert_int_equal(whole[i], 0);
+	}
+}
+
 /* What the GPU did within ranges, each for itself. */
 static void check_steps(const struct world *world, const struct truth *truth)
 {
@@ -333,13 +353,14 @@ static void check(struct world *world, bool steps)
 	find_truth(world, works, truth);
 	if (steps)
 		check_steps(world, truth);
+	check_paths(world);
 	assert_int_equal(gpu->busy_ns, truth->busy);
 	assert_int_equal(gpu->kernels_ns, truth->kernels);
 	assert_int_equal(gpu->copies_ns, truth->copies);
 	assert_int_equal(gpu->gaps.count, truth->gaps);
 	assert_int_equal(gpu->busy_ns + gpu->idle_ns, gpu->last - gpu->first);
-	for (uint32_t i = 0; i < gpu->row_count; i++) {
-		const struct idle_row *row = &gpu->rows[i];
+	for (uint32_t i = 0; i < gpu->rows.count; i++) {
+		const struct idle_row *row = &gpu->rows.list[i];
 
 		sum += row->total_ns;
 		assert_int_equal(row->total_ns,
@@ -425,8 +446,8 @@ static uint64_t sum_of_rows(const struct gpu_time *gpu)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < gpu->row_count; i++)
-		sum += gpu->rows[i].total_ns;
+	for (uint32_t i = 0; i < gpu->rows.count; i++)
+		sum += gpu->rows.list[i].total_ns;
 	return sum;
 }
 
@@ -478,6 +499,103 @@ TEST(test_late__any_disorder__bounds_hold)
 				world->gpu.busy_ns + world->gpu.uncertain_ns);
 		free(busy);
 	}
+}
+
+/* A thread's call from begin to end, or a range. */
+static void did(struct world *world, uint64_t begin, uint64_t end, uint32_t name)
+{
+	add_done(world, 0, begin, end, name >= RANGE_A, name);
+}
+
+/* In stream = queue, 0 for a copy. */
+static void work(struct world *world, uint64_t submit, uint64_t begin, uint64_t end, uint32_t queue,
+		 uint64_t packet, uint32_t name)
+{
+	world->works[world->work_count++] = (struct gpu_work){.begin = begin,
+							      .end = end,
+							      .submit = submit,
+							      .stream = queue,
+							      .packet = packet,
+							      .what = world->names[name],
+							      .thread = world->threads[0],
+							      .queue = queue,
+							      .is_copy = !queue};
+}
+
+/* How much of the paths of a range that is. */
+static uint64_t on_path(const struct world *world, uint32_t range, enum idle_cause cause,
+			int32_t name)
+{
+	const struct idle_rows *rows = &world->names[range]->path;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->list[i].cause == cause &&
+		    name_of(world, rows->list[i].what) == (uint32_t)(name + 1))
+			return rows->list[i].total_ns;
+	return 0;
+}
+
+TEST(test_path__two_queues_a_copy_and_the_host__what_each_waited_for)
+{
+	struct world *world = *state;
+
+	/* a in queue 1, b behind a barrier in queue 2; c is too early; then a copy, and a kernel behind it */
+	work(world, 1010, 1020, 1120, 1, 0, CALL_A);
+	work(world, 1012, 1021, 1060, 2, 0, CALL_B);
+	work(world, 1030, 1123, 1200, 2, 2, CALL_B);
+	work(world, 1040, 1130, 1140, 1, 1, CALL_A);
+	work(world, 1050, 1210, 1250, 0, 0, GRAPH);
+	work(world, 1060, 1254, 1300, 1, 3, CALL_A);
+	did(world, 1005, 1011, CALL_A);
+	did(world, 1065, 1310, WAIT);
+	/* the thread waited for all; then it slept, and launched without waiting */
+	work(world, 1510, 1515, 1525, 1, 4, CALL_A);
+	work(world, 1511, 1526, 1540, 1, 5, CALL_B);
+	did(world, 1400, 1500, RANGE_B);
+	did(world, 1505, 1515, CALL_B);
+	did(world, 1530, 1560, WAIT);
+	did(world, 1002, 1600, RANGE_A);
+	work(world, 2000, 2001, 2002, 1, 6, CALL_B);
+	world->span = 2002;
+	deliver(world);
+	/* back from 1600: wait, b, a, its latency, the launch, outside, the wait, a, the copy, b, a */
+	assert_int_equal(on_path(world, RANGE_A, IDLE_CALL, WAIT), 20 + 10);
+	assert_int_equal(on_path(world, RANGE_A, PATH_WORK, CALL_B), 14 + 77);
+	assert_int_equal(on_path(world, RANGE_A, PATH_WORK, CALL_A), 10 + 46 + 100);
+	assert_int_equal(on_path(world, RANGE_A, PATH_WORK, GRAPH), 40);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_LATENCY, -1), 1 + 5 + 10);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_COPY, -1), 4);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_QUEUE, -1), 10 + 3);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_CALL, CALL_A), 5);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_CALL, CALL_B), 5);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_OUTSIDE, RANGE_B), 100);
+	assert_int_equal(on_path(world, RANGE_A, IDLE_OUTSIDE, RANGE_A), 3 + 90 + 5 + 40);
+	/* nothing was awaited in the inner one */
+	assert_int_equal(on_path(world, RANGE_B, IDLE_OUTSIDE, RANGE_B), 100);
+	check_paths(world);
+}
+
+TEST(test_path__of_very_much_work__what_is_forgotten_is_not_known)
+{
+	struct world *world = *state;
+
+	assert_true(host_time_add_call(&world->host, world->threads[0], 2, 4 * PATH_ENDED, NULL));
+	for (uint64_t i = 1; i <= 2 * PATH_ENDED; i++)
+		assert_true(
+			gpu_time_add(&world->gpu, &(struct gpu_work){.begin = 2 * i,
+								     .end = 2 * i + 1,
+								     .submit = 1,
+								     .queue = 1,
+								     .packet = i,
+								     .thread = world->threads[0],
+								     .what = world->names[0]}));
+	world->done[world->done_count++] = (struct done){1, 4 * PATH_ENDED + 1, 0, RANGE_A, true};
+	world->process.deeds[SUMMARY_HIP_CALLS].count = 0;
+	deliver(world);
+	check_paths(world);
+	assert_in_range(on_path(world, RANGE_A, PATH_WORK, CALL_A), PATH_ENDED / 2, PATH_ENDED);
+	assert_in_range(on_path(world, RANGE_A, IDLE_UNKNOWN, -1), 2 * PATH_ENDED,
+			3 * PATH_ENDED + 2);
 }
 
 RUN_TESTS(set_up, tear_down, NULL, NULL)

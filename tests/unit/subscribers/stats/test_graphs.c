@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so: launches of graphs, on the fake host. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "fake_host.h"
-#include "unit.h"
+#include "stats_run.h"
 
 enum { A = 1, B, C, COPY, LAUNCH, INSTANTIATE, DESTROY, OTHER }; /* tracepoints */
-
-struct run {
-	struct fake_host *host;
-	struct rtl_process *process;
-	const struct rtl_stream_info *hsa, *copies;
-	uint64_t now;
-	char path[64];
-	char *text; /* what was written */
-};
 
 /* Calls with arguments, which are an array. */
 static const struct rtl_field debug_fields[] = {
@@ -40,59 +26,26 @@ static const struct rtl_stream_info debug_stream = {
 	.number = 5,
 };
 
-static int setup(void **state)
+static int setup_graphs(void **state)
 {
 	static const char *const names[] = {[A] = "a", [B] = "b", [C] = "c"};
 	static const char *const functions[] = {[LAUNCH] = "hipGraphLaunch",
 						[INSTANTIATE] = "hipGraphInstantiate",
 						[DESTROY] = "hipGraphExecDestroy",
 						[OTHER] = "hipLaunchKernel"};
-	struct run *run = calloc(1, sizeof(*run));
-	char settings[128];
+	const int error = setup(state);
+	struct run *run = *state;
 
-	*state = run;
-	strcpy(run->path, "/tmp/rtl-test-graphs-XXXXXX");
-	close(mkstemp(run->path));
-	run->host = fake_host_create();
-	run->process = fake_host_process(run->host, 1, 4711, "/bin/app");
 	for (uint64_t i = A; i <= C; i++)
 		fake_host_tracepoint(run->host, run->process, i, "kernel", names[i], NULL, NULL);
 	fake_host_tracepoint(run->host, run->process, COPY, "copy", "CopyDeviceToHost", NULL, NULL);
 	for (uint64_t i = LAUNCH; i <= OTHER; i++)
 		fake_host_tracepoint(run->host, run->process, i, "function", functions[i], NULL,
 				     NULL);
-	snprintf(settings, sizeof(settings), "output=%s&format=json", run->path);
-	assert_int_equal(fake_host_load(run->host, STATS_SUB, settings), 0);
-	run->hsa = fake_host_stream(run->host, fake_hsa_stream());
+	start(run, "&format=json");
 	run->copies = fake_host_stream(run->host, fake_copy_stream());
 	fake_host_stream(run->host, &debug_stream);
-	fake_host_begin(run->host, run->process);
-	run->now = 1000;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct run *run = *state;
-
-	fake_host_destroy(run->host);
-	unlink(run->path);
-	free(run->text);
-	free(run);
-	return 0;
-}
-
-static const char *end(struct run *run)
-{
-	size_t size = 0;
-	FILE *file;
-
-	assert_int_equal(fake_host_end(run->host), 0);
-	file = fopen(run->path, "r");
-	assert_non_null(file);
-	assert_true(getdelim(&run->text, &size, '\0', file) > 0);
-	fclose(file);
-	return run->text;
+	return error;
 }
 
 static void call(struct run *run, uint64_t function, uint64_t correlation, uint64_t executable,
@@ -113,10 +66,13 @@ static void call(struct run *run, uint64_t function, uint64_t correlation, uint6
 }
 
 /* `gap` after what was before it. Queue 0: HIP has reported it. */
+static uint64_t packet;
+
 static void kernel(struct run *run, uint64_t uid, uint64_t correlation, uint32_t queue,
 		   uint64_t gap, uint64_t length)
 {
-	struct rtl_hsa_dispatch d = {.gpu = 1, .queue = queue, .scope = LAUNCH};
+	struct rtl_hsa_dispatch d = {
+		.gpu = 1, .queue = queue, .packet_id = packet, .scope = LAUNCH};
 	struct rtl_event event;
 
 	d.begin_ns = run->now + gap;
@@ -142,16 +98,10 @@ static void copy(struct run *run, uint64_t correlation, uint64_t gap, uint64_t l
 	fake_host_deliver_one(run->host, &event);
 }
 
-static void assert_has(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" is not in:\n%s", part, text);
-}
-
 /* What is behind that part. */
 static const char *behind(const char *text, const char *part)
 {
-	assert_has(text, part);
+	assert_contains(text, part);
 	return strstr(text, part) + strlen(part);
 }
 
@@ -173,7 +123,7 @@ TEST(test_graph__same_kernel_twice__nodes_in_their_order)
 	text = end(run);
 	text = behind(text, "\"kind\":\"graph\",\"count\":10,");
 	text = behind(text, "\"name\":\"graph 1, 4 nodes\",\"count\":10,");
-	assert_has(text, "\"mean_ns\":1651.0,\"min_ns\":1642,\"max_ns\":1660,");
+	assert_contains(text, "\"mean_ns\":1651.0,\"min_ns\":1642,\"max_ns\":1660,");
 	text = behind(
 		text,
 		"\"graph\":1,\"variant\":1,\"pid\":4711,\"executable\":\"0xbeef\",\"nodes\":[");
@@ -204,8 +154,31 @@ TEST(test_graph__two_queues__gaps_within_each)
 	text = behind(end(run), "\"name\":\"graph 1, 4 nodes\"");
 	text = behind(text, "\"name\":\"a\""); /* both first ones have no gap */
 	text = behind(behind(text, "\"name\":\"b\""), "\"name\":\"a\"");
-	assert_has(text, "\"mean_gap_ns\":130.0}");
-	assert_has(behind(text, "\"name\":\"b\""), "\"mean_gap_ns\":130.0}");
+	assert_contains(text, "\"mean_gap_ns\":130.0}");
+	assert_contains(behind(text, "\"name\":\"b\""), "\"mean_gap_ns\":130.0}");
+}
+
+/* a in queue 1, behind it one that begins when b in queue 2 has ended too: if a barrier is between. */
+TEST(test_graph__critical_path__over_a_barrier_to_the_other_queue)
+{
+	struct run *run = *state;
+	const char *text;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		call(run, LAUNCH, 50 + i, 0xbeef, 0);
+		packet = 7;
+		kernel(run, A, 50 + i, 1, 10, 100);
+		run->now -= 80;
+		kernel(run, B, 50 + i, 2, 0, 200);
+		packet = 8 + i; /* in the first launch right behind a */
+		kernel(run, C, 50 + i, 1, 5, 30);
+	}
+	text = behind(end(run), "\"name\":\"graph 1, 3 nodes\",\"count\":2,\"total_ns\":510,");
+	assert_contains(behind(text, "\"name\":\"a\""), "\"path_ns\":100}");
+	assert_contains(behind(text, "\"name\":\"b\""), "\"path_ns\":200}");
+	assert_contains(behind(text, "\"name\":\"c\""), "\"path_ns\":60,");
+	assert_contains(behind(text, "\"path\":["),
+			"{\"cause\":\"work\",\"work\":\"b\",\"total_ns\":200,");
 }
 
 TEST(test_graph__updated__a_variant)
@@ -223,12 +196,12 @@ TEST(test_graph__updated__a_variant)
 	kernel(run, C, 60, 0, 10, 600);
 	kernel(run, A, 60, 0, 10, 100);
 	text = end(run);
-	assert_has(text, "\"kind\":\"graph\",\"count\":6,\"total_ns\":2260,\"names\":2");
-	assert_has(text, "\"name\":\"graph 1, 2 nodes\",\"count\":3,");
+	assert_contains(text, "\"kind\":\"graph\",\"count\":6,\"total_ns\":2260,\"names\":2");
+	assert_contains(text, "\"name\":\"graph 1, 2 nodes\",\"count\":3,");
 	text = behind(text, "\"name\":\"graph 1, 2 nodes, variant 2\",\"count\":3,");
 	text = behind(text, "\"graph\":1,\"variant\":2,");
 	text = behind(text, "{\"name\":\"a\",\"count\":3,\"total_ns\":300,");
-	assert_has(text, "{\"name\":\"c\",\"count\":3,\"total_ns\":1000,");
+	assert_contains(text, "{\"name\":\"c\",\"count\":3,\"total_ns\":1000,");
 }
 
 TEST(test_graph__address_used_again__another_graph)
@@ -246,8 +219,8 @@ TEST(test_graph__address_used_again__another_graph)
 	call(run, LAUNCH, 60, 0xbeef, 0);
 	kernel(run, A, 60, 3, 10, 100);
 	text = end(run);
-	assert_has(text, "\"name\":\"graph 3, 1 node\",\"count\":1,");
-	assert_has(text, "\"name\":\"graph 4, 1 node\",\"count\":2,");
+	assert_contains(text, "\"name\":\"graph 3, 1 node\",\"count\":1,");
+	assert_contains(text, "\"name\":\"graph 4, 1 node\",\"count\":2,");
 }
 
 TEST(test_graph__work_without_its_call__told_apart_by_nodes)
@@ -258,8 +231,8 @@ TEST(test_graph__work_without_its_call__told_apart_by_nodes)
 	for (uint64_t i = 0; i < 4; i++)
 		kernel(run, i % 2 ? A : B, 50 + i, 3, 10, 100);
 	text = end(run);
-	assert_has(text, "\"name\":\"graph 1, 1 node\",\"count\":2,");
-	assert_has(text, "\"graph\":2,\"variant\":1,\"pid\":4711,\"executable\":null,");
+	assert_contains(text, "\"name\":\"graph 1, 1 node\",\"count\":2,");
+	assert_contains(text, "\"graph\":2,\"variant\":1,\"pid\":4711,\"executable\":null,");
 }
 
 TEST(test_graph__nothing_recorded_of_it__a_launch_without_times)
@@ -268,7 +241,7 @@ TEST(test_graph__nothing_recorded_of_it__a_launch_without_times)
 
 	call(run, LAUNCH, 50, 0xbeef, 0);
 	call(run, LAUNCH, 51, 0xbeef, RTL_HIP_CALL_FAILED);
-	assert_has(end(run), "\"name\":\"graph 1, 0 nodes\",\"count\":1,\"untimed\":1,");
+	assert_contains(end(run), "\"name\":\"graph 1, 0 nodes\",\"count\":1,\"untimed\":1,");
 }
 
 TEST(test_no_graph__no_table)
@@ -295,8 +268,9 @@ TEST(test_graph__very_many_launches__each_counted)
 		kernel(run, B, i, 3, 10, 200);
 	}
 	text = end(run);
-	assert_has(text, "\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
-	assert_has(behind(text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
+	assert_contains(text,
+			"\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
+	assert_contains(behind(text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
 }
 
-RUN_TESTS(setup, teardown, NULL, NULL)
+RUN_TESTS(setup_graphs, teardown, NULL, NULL)

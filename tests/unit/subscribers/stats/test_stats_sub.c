@@ -1,70 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so as a plugin, on the fake host. */
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "fake_host.h"
-#include "unit.h"
-
-struct run {
-	struct fake_host *host;
-	struct rtl_process *process;
-	const struct rtl_stream_info *hsa;
-	char path[64];
-	char *text; /* what was written */
-};
-
-static int setup(void **state)
-{
-	struct run *run = calloc(1, sizeof(*run));
-	int fd;
-
-	strcpy(run->path, "/tmp/rtl-test-stats-XXXXXX");
-	fd = mkstemp(run->path);
-	close(fd);
-	run->host = fake_host_create();
-	run->process = fake_host_process(run->host, 1, 4711, "/bin/app");
-	*state = run;
-	return fd < 0;
-}
-
-static int teardown(void **state)
-{
-	struct run *run = *state;
-
-	fake_host_destroy(run->host);
-	unlink(run->path);
-	free(run->text);
-	free(run);
-	return 0;
-}
-
-/* Loads the plugin; more: further settings, or "". */
-static void start(struct run *run, const char *more)
-{
-	char settings[256];
-
-	snprintf(settings, sizeof(settings), "output=%s%s", run->path, more);
-	assert_int_equal(fake_host_load(run->host, STATS_SUB, settings), 0);
-	run->hsa = fake_host_stream(run->host, fake_hsa_stream());
-	fake_host_begin(run->host, run->process);
-}
-
-/* Ends the run and reads what was written. */
-static const char *end(struct run *run)
-{
-	size_t size = 0;
-	FILE *file;
-
-	assert_int_equal(fake_host_end(run->host), 0);
-	file = fopen(run->path, "r");
-	assert_non_null(file);
-	assert_true(getdelim(&run->text, &size, '\0', file) > 0);
-	fclose(file);
-	return run->text;
-}
+#include "stats_run.h"
 
 static void dispatch(struct run *run, uint64_t uid, uint32_t gpu, uint64_t begin, uint64_t length)
 {
@@ -76,12 +14,6 @@ static void dispatch(struct run *run, uint64_t uid, uint32_t gpu, uint64_t begin
 	event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
 	event.uid = uid;
 	fake_host_deliver_one(run->host, &event);
-}
-
-static void assert_contains(const char *text, const char *part)
-{
-	if (!strstr(text, part))
-		fail_msg("\"%s\" is not in:\n%s", part, text);
 }
 
 TEST(test_dispatches__two_kernels__table)
