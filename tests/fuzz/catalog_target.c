@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The dictionary's reader: the input is a dictionary that grows, in steps that its first bytes
  * say; then everything that was read is looked up. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "catalog.h"
 #include "dict.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The checker and the copier of stream descriptions, with descriptions that the input makes up:
  * structs of other sizes than ours, members that are missing, names that are none. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "fuzz.h"
 #include "parts.h"

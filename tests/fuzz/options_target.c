@@ -2,7 +2,6 @@
 /* Arguments of commands, by their tables: lines of the input are words behind the command that the first
  * byte chooses. The commands are not run. And the same text as a pattern of an output's name, as a
  * pattern of kernels, a time, a size. */
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptions of values: the input is one, and the values behind its first NUL. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/args.h>
 

@@ -4,10 +4,7 @@
  * a process of its own, since the GPU's configuration is read once.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "../unit/kit/unit.h"
 #include "hsa_fixture.h"

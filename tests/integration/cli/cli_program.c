@@ -18,14 +18,11 @@
  *	lines		for each line that it reads does it once, and prints how many it published
  *	threads		the same, each time on a further thread, which stays
  */
-#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/events.h>
 #include <rtl/rtl.h>

@@ -7,10 +7,8 @@
 #define PROGRAM "harm_fork_first"
 #include "../../programs/check.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "harm_stream.h"
 

@@ -7,14 +7,10 @@
 #define PROGRAM "harm_fork_loader"
 #include "../../programs/check.h"
 
-#include <dlfcn.h>
 #include <link.h>
-#include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define CHILD_S 30
 /* Longer than a fork takes. */

@@ -81,9 +81,7 @@ def main():
     stats = run([RTL, "replay", "-s", "libstats_sub.so", recording])
     if not re.search(r"^ *[0-9.]+%% +%d .* hipLaunchKernel$" % MANY, stats, re.M):
         problems.append("statistics of the recording:\n" + stats)
-    for problem in problems:
-        print("hip_bytes: %s" % problem, file=sys.stderr)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_bytes: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -56,10 +56,8 @@ def main():
                         " WHERE stream LIKE 'rtl.hip.call%'").fetchone()
     if ledger != (total, total):
         problems.append("ledger %s, %d calls" % (ledger, total))
-    for problem in problems[:20]:
-        print("hip_database: %s" % problem, file=sys.stderr)
     print("hip_database: %d calls" % total)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_database: %s" % problem for problem in problems[:20]) or 0)
 
 
 if __name__ == "__main__":

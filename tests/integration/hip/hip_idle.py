@@ -70,9 +70,7 @@ def main():
             problems.append(f"{cause}: {got}, not {least} to {most}")
     if rounds < 1:
         problems.append("the log has no graph")
-    for problem in problems:
-        print(f"hip_idle: {problem}", file=sys.stderr)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_idle: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,7 @@ def main():
     if now_open != ["open now"] or last_open:
         problems.append("open: %s, %s" % (now_open, last_open))
     print("hip_last: %d and %d of %d kernels kept" % (len(now), len(last), len(log)))
-    for problem in problems:
-        print("hip_last: %s" % problem, file=sys.stderr)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_last: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -72,10 +72,8 @@ def main():
     unlinked = db.execute("SELECT count(*) FROM rtl_dispatch WHERE correlation = 0").fetchone()[0]
     if unlinked:
         problems.append("%d dispatches are linked to no call" % unlinked)
-    for problem in problems:
-        print("hip_paused: %s" % problem, file=sys.stderr)
     print("hip_paused: %d recorded, %d not" % (len(want), outside))
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_paused: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -111,10 +111,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         problems = [p for mode in ("standard", "hip") for p in trace(program, mode, scratch)]
         problems += [p for how in ("kill", "abort") for p in in_process(program, how, scratch)]
-    for problem in problems:
-        print("hip_under_way: %s" % problem, file=sys.stderr)
     print("hip_under_way: %d problems" % len(problems))
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_under_way: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

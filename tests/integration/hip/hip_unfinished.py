@@ -128,10 +128,8 @@ def main():
             if not found:
                 break
         problems += found
-    for problem in problems:
-        print("hip_unfinished: %s" % problem, file=sys.stderr)
     print("hip_unfinished: %d problems" % len(problems))
-    sys.exit(bool(problems))
+    sys.exit("\n".join("hip_unfinished: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

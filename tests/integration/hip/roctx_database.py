@@ -53,10 +53,8 @@ def main():
                       " (published <> delivered OR missed)").fetchall()
     if lost:
         problems.append("ledger: %s" % lost)
-    for problem in problems:
-        print("roctx_database: %s" % problem, file=sys.stderr)
     print("roctx_database: %d markers" % markers)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("roctx_database: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,10 @@
 #define PROGRAM "harm_fork"
 #include "hsa_program.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <rtl/rtl.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "../../programs/hang_guard.h"
 

@@ -9,8 +9,6 @@
 #define PROGRAM "harm_stack"
 #include "hsa_program.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 #include "../../programs/hang_guard.h"

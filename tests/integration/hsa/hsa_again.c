@@ -5,10 +5,6 @@
  * names (kernel object 0).
  */
 #define PROGRAM "hsa_again"
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hsa_program.h"
 

@@ -7,8 +7,6 @@
 #define PROGRAM "hsa_begin_end"
 #include "hsa_program.h"
 
-#include <pthread.h>
-
 #include "../../programs/hang_guard.h"
 
 static long rounds = 100;

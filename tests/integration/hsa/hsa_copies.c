@@ -7,13 +7,6 @@
  * at the end two are left under way for ever.
  */
 #define PROGRAM "hsa_copies"
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hsa_program.h"
 

@@ -7,10 +7,6 @@
 #define _GNU_SOURCE
 #define PROGRAM "hsa_end"
 #include <hsa/amd_hsa_signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hsa_program.h"
 

@@ -5,11 +5,6 @@
  * names (kernel object 0).
  */
 #define PROGRAM "hsa_late"
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hsa_program.h"
 

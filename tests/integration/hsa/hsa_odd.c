@@ -6,16 +6,8 @@
  * object 0).
  */
 #define PROGRAM "hsa_odd"
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hsa_program.h"
 

@@ -6,10 +6,6 @@
  * gets one packet.
  */
 #define PROGRAM "hsa_queues"
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../../../streams/hsa/runtime/interceptor.h"
 

@@ -11,9 +11,7 @@
 #define PROGRAM "hsa_rings"
 #include "hsa_program.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 #include "../../programs/hang_guard.h"
 

@@ -6,11 +6,6 @@
  * 0).
  */
 #define PROGRAM "hsa_signals"
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "hsa_program.h"
 

@@ -6,9 +6,6 @@
  */
 #define PROGRAM "hsa_storm"
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/types.h>
 
 #include "hsa_program.h"

@@ -11,11 +11,8 @@
 #include "counts.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <rtl/describe.h>
 #include <rtl/rtl.h>

@@ -3,18 +3,12 @@
  * What tools of the rocprofiler API get wrong, and ends that come early: an error or nothing, never a hang or a
  * crash. misuse TEST: one of those at the end; how HSA loads the library and what fails is in CMakeLists.txt.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 
 #include <rocprofiler/rocprofiler.h>

@@ -20,9 +20,7 @@
  */
 #include "hsa_setup.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PROGRAM "hsa_dispatch"
 #include "../check.h"

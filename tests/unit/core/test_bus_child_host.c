@@ -44,10 +44,9 @@ static void publish_to_others(struct probe *p, const struct rtl_event *event)
 
 SCENARIO(inline_publishes)
 {
-	static const struct probe_hooks hooks = {.inlined = publish_to_others};
 	uint64_t i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = publish_to_others);
 	stream = register_stream("t.main");
 	other = register_stream("t.other");
 	for (i = 0; i < 1000; i++)
@@ -67,10 +66,9 @@ static void publish_same(struct probe *p, const struct rtl_event *event)
 /* Each event makes another one: that ends at some depth, and the last one is counted. */
 SCENARIO(inline_recursion)
 {
-	static const struct probe_hooks hooks = {.inlined = publish_same};
 	struct rtl_ledger ledger;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = publish_same);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100));
 	CHECK(inline_seen[0] >= 4 && inline_seen[0] <= 64);
@@ -100,11 +98,10 @@ static void await(struct probe *p, const struct rtl_event *event)
 /* Sizes and types change from one event to the next, or stay for some. */
 SCENARIO(inline_sizes)
 {
-	static const struct probe_hooks hooks = {.inlined = await};
 	static const uint32_t tails[] = {0, 0, 0, 40, 40, 3, 8000, 0, 1, 1, 2, 7, 8000, 7};
 	uint64_t i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = await);
 	stream = register_stream("t.main");
 	other = register_stream("t.other");
 	for (i = 0; i < 3000; i++) {
@@ -136,10 +133,9 @@ static void unsubscribe_self(void *user, const struct rtl_event *const *events, 
 
 SCENARIO(unsubscribe_self)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	int i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	for (i = 1; i < 100; i++) {
 		subscribe(i % 2 ? RTL_INLINE : RTL_BUFFERED, unsubscribe_self, NULL);
@@ -184,10 +180,9 @@ static void *unsubscribe_now(void *user)
  * callback does meanwhile does not keep it from ending. */
 static void unsubscribe_while_inside(void (*then)(void))
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	pthread_t publisher, unsubscriber;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	while_inside = then;
 	stream = register_stream("t.main");
 	subscribe(RTL_INLINE, stay_inside, NULL);
@@ -257,10 +252,9 @@ static void unsubscribe_buffered(void *user, const struct rtl_event *const *even
 
 SCENARIO(unsubscribe_nested_while_ring_is_full)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	pthread_t publisher;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	while_inside = fill_ring;
 	stream = register_stream("t.main");
 	subscribe(RTL_INLINE, stay_inside, NULL);
@@ -398,10 +392,9 @@ static void *publish_one_known(void *user)
 
 SCENARIO(unsubscribe_each_other)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	pthread_t publisher;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	while_inside = unsubscribe_other;
 	stream = register_stream("t.main");
 	subscribe(RTL_INLINE, stay_inside, NULL);
@@ -426,9 +419,7 @@ static int unsubscribe_at_end(struct probe *p)
 /* What a failed instance unsubscribes in the end, by what it has kept. */
 SCENARIO(unsubscribe_after_failure)
 {
-	static const struct probe_hooks hooks = {.stream = remember, .finish = unsubscribe_at_end};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember, .finish = unsubscribe_at_end);
 	stream = register_stream("t.main");
 	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, ignore, NULL, &of_failed));
 	host->fail(host, "told to fail");
@@ -457,11 +448,10 @@ static void use_live(void *user, const struct rtl_event *const *events, size_t c
 /* Threads publish, and subscriptions come and go: none is called when it has gone. */
 SCENARIO(subscriptions_come_and_go)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	pthread_t threads[2];
 	int i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	for (i = 0; i < 2; i++)
 		threads[i] = start_thread(publish_until_stopped, NULL);
@@ -494,12 +484,11 @@ static void *publish_all_wanted(void *user)
 
 SCENARIO(wanted_while_others_come_and_go)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	struct rtl_subscription *stays[2];
 	pthread_t thread;
 	int i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	CHECK(!host->subscribe(host, told, RTL_TYPE_ANY, RTL_BUFFERED, ignore, NULL, &stays[0]));
 	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_INLINE, ignore, NULL, &stays[1]));
@@ -530,10 +519,9 @@ static int publish_much(struct probe *p, const struct rtl_stream_info *info)
 /* On the thread that registers, while it holds what the consumer needs to make room. */
 SCENARIO(stream_function_publishes)
 {
-	static const struct probe_hooks hooks = {.stream = publish_much};
 	struct rtl_ledger ledger;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = publish_much);
 	stream = register_stream("t.main");
 	register_stream("t.second");
 	flush_all();
@@ -641,9 +629,7 @@ static void register_point(const char *name, uint32_t line, uint64_t *uid)
 
 SCENARIO(lookups)
 {
-	static const struct probe_hooks hooks = {.buffered = ask};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = ask);
 	stream = register_stream("t.main");
 	CHECK(!rtl_string_intern("a string", &string_id));
 	register_point("first", 10, &uids[0]);
@@ -679,11 +665,10 @@ static void *publish_numbered(void *user)
 /* Look-ups may be made from any thread: inline callbacks of two do so at once. */
 SCENARIO(lookups_of_threads)
 {
-	static const struct probe_hooks hooks = {.stream = remember};
 	pthread_t threads[2];
 	uintptr_t i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	register_point("first", 10, &uids[0]);
 	register_point("second", 20, &uids[1]);
@@ -716,9 +701,7 @@ static void read_diagnostic(struct probe *p, const struct rtl_event *const *even
 
 SCENARIO(diagnostics)
 {
-	static const struct probe_hooks hooks = {.buffered = read_diagnostic};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = read_diagnostic);
 	stream = register_stream("t.main");
 	rtl_log(RTL_LEVEL_INFO, "test", "line %d", 42); /* not shown, but published */
 	rtl_log(RTL_LEVEL_DEBUG, "test", "line %d", 43);

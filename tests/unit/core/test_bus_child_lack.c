@@ -158,13 +158,12 @@ static void look_up_any(struct probe *p, const struct rtl_event *const *events, 
 
 SCENARIO(failing_allocation)
 {
-	static const struct probe_hooks hooks = {.buffered = look_up_any};
 	void (*start)(void) = (void (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "failing_start");
 	bool (*reached)(void) = (bool (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "failing_reached");
 
 	if (!start || !reached)
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = look_up_any);
 	start();
 	use_everything();
 	check_after_failure();

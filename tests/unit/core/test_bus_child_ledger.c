@@ -58,10 +58,9 @@ static void *count_some(void *user)
 
 SCENARIO(missed)
 {
-	static const struct probe_hooks hooks = {.stream = note_main, .finish = check_losses};
 	pthread_t thread;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = note_main, .finish = check_losses);
 	stream = register_stream("t.main");
 	other = register_stream("t.other");
 	thread = start_thread(count_some, NULL);
@@ -99,9 +98,7 @@ static int check_all_left_out(struct probe *p)
 
 SCENARIO(left_out)
 {
-	static const struct probe_hooks hooks = {.stream = note_main, .finish = check_all_left_out};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = note_main, .finish = check_all_left_out);
 	stream = register_stream("t.main");
 	rtl_stream_count_left_out(stream, RTL_LEFT_OUT_KERNEL, 7);
 	rtl_stream_count_left_out(stream, RTL_LEFT_OUT_RANGE, 2);

@@ -98,9 +98,7 @@ static int check_finish_order(struct probe *p)
 
 SCENARIO(at_finish)
 {
-	static const struct probe_hooks hooks = {.finish = check_finish_order};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.finish = check_finish_order);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	CHECK(!rtl_at_finish(at_finish, (void *)1));
@@ -161,10 +159,7 @@ static void not_after_finish(struct probe *p, const struct rtl_event *event)
 /* Threads publish without end: the process ends, the ledger is final and adds up. */
 SCENARIO(exit_while_publishing)
 {
-	static const struct probe_hooks hooks = {
-		.stream = remember, .finish = check_ledger_is_final, .inlined = not_after_finish};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember, .finish = check_ledger_is_final, .inlined = not_after_finish);
 	stream = register_stream("t.main");
 	start_thread(publish_on, (void *)0);
 	start_thread(publish_on, (void *)1);
@@ -179,9 +174,7 @@ static void publish_again(struct probe *p, const struct rtl_event *const *events
 /* A subscriber that answers each batch with an event: there is always more to deliver. */
 SCENARIO(subscriber_publishes)
 {
-	static const struct probe_hooks hooks = {.buffered = publish_again};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = publish_again);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flush_all();
@@ -247,9 +240,7 @@ static void exit_in_inline(struct probe *p, const struct rtl_event *event)
 
 SCENARIO(exit_in_inline_callback)
 {
-	static const struct probe_hooks hooks = {.inlined = exit_in_inline};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = exit_in_inline);
 	stream = register_stream("t.main");
 	publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0);
 	CHECK(false);
@@ -262,9 +253,7 @@ static void exit_in_buffered(struct probe *p, const struct rtl_event *const *eve
 
 SCENARIO(exit_in_buffered_callback)
 {
-	static const struct probe_hooks hooks = {.buffered = exit_in_buffered};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = exit_in_buffered);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	for (;;)
@@ -322,9 +311,7 @@ static void stand_still(struct probe *p, const struct rtl_event *const *events, 
 
 SCENARIO(stuck_subscriber)
 {
-	static const struct probe_hooks hooks = {.buffered = stand_still};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = stand_still);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 }
@@ -359,11 +346,10 @@ static void publish_in_child(pid_t parent)
 /* A child has an own bus, and instances of its own; a grandchild too. */
 SCENARIO(fork_publish)
 {
-	static const struct probe_hooks hooks = {.buffered = see_who};
 	pid_t self = getpid(), pid;
 
 	NOT_UNDER_TSAN("threads in children");
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = see_who);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	CHECK(rtl_thread_id() == (uint32_t)gettid());
@@ -515,12 +501,11 @@ static int take_lock(struct probe *p)
 
 SCENARIO(fork_while_subscriber_works)
 {
-	static const struct probe_hooks hooks = {.create = take_lock, .buffered = hold_lock};
 	static const struct probe_hooks child = {.create = take_lock};
 	pid_t pid;
 
 	NOT_UNDER_TSAN("threads in children");
-	probe_hooks = &hooks;
+	USE_HOOKS(.create = take_lock, .buffered = hold_lock);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flag_wait(&in_batch, 1);
@@ -546,10 +531,8 @@ static void fork_inline(struct probe *p, const struct rtl_event *event)
 /* In the child the callback returns, and what goes on there is the child's. */
 SCENARIO(fork_in_inline_callback)
 {
-	static const struct probe_hooks hooks = {.inlined = fork_inline};
-
 	NOT_UNDER_TSAN("threads in children");
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = fork_inline);
 	stream = register_stream("t.main");
 	publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0);
 	if (!forked) {
@@ -578,10 +561,8 @@ static void fork_buffered(struct probe *p, const struct rtl_event *const *events
 
 SCENARIO(fork_in_buffered_callback)
 {
-	static const struct probe_hooks hooks = {.buffered = fork_buffered};
-
 	NOT_UNDER_TSAN("threads in children");
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = fork_buffered);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flush_all();

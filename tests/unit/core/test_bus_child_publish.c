@@ -54,15 +54,13 @@ static void check_copy(const struct rtl_event *e, const struct rtl_stream *strea
 
 SCENARIO(fields)
 {
-	static const struct probe_hooks hooks = {.buffered = copy_buffered,
-						 .inlined = copy_inlined};
 	struct rtl_stream *stream;
 	struct rtl_record *record;
 	struct item *item;
 	uint64_t before, after;
 	uint32_t i, n = getenv("BUS_BOTH") ? 2 : 1;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = copy_buffered, .inlined = copy_inlined);
 	stream = register_stream("t.main");
 	/* the clock's readings have an error of some ns, and buffered time is interpolated */
 	before = rtl_clock_ns() - 2000;
@@ -124,11 +122,10 @@ static void check_toggle(struct rtl_stream *stream, uint16_t type, enum rtl_deli
 
 SCENARIO(enabled)
 {
-	static const struct probe_hooks hooks = {.stream = remember_stream};
 	struct rtl_subscription *other;
 	struct rtl_stream *stream;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember_stream);
 	CHECK(!rtl_enabled(&rtl_stream_none, RTL_TASK_BEGIN));
 	stream = register_stream("t.main");
 	CHECK(told && told == rtl_stream_describe(stream));
@@ -294,11 +291,10 @@ static int note_flush(struct probe *p)
  * longer on a slow machine make them come after fewer. */
 SCENARIO(flush_within_pass)
 {
-	static const struct probe_hooks hooks = {.buffered = take_long, .flush = note_flush};
 	struct rtl_stream *stream;
 	uint64_t i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = take_long, .flush = note_flush);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flag_wait(&batch_begun, 1);
@@ -337,11 +333,10 @@ static void publish_bare(struct rtl_stream *stream, uint16_t type, uint32_t size
 
 SCENARIO(malformed)
 {
-	static const struct probe_hooks hooks = {.buffered = count_all, .inlined = count_one};
 	struct rtl_stream *stream;
 	struct rtl_ledger ledger;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_all, .inlined = count_one);
 	stream = register_stream("t.main");
 	publish_bare(stream, RTL_TASK_BEGIN, sizeof(struct item) - 1 - 7);
 	publish_bare(stream, RTL_TASK_BEGIN, 0);
@@ -420,12 +415,10 @@ static int remember_and_subscribe(struct probe *p, const struct rtl_stream_info 
 /* The consumer stands still until the ring has been full for long. */
 SCENARIO(policy_discard)
 {
-	static const struct probe_hooks hooks = {.stream = remember_and_subscribe,
-						 .buffered = stand_at_gate,
-						 .finish = check_final_ledger};
 	struct rtl_stream *stream;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = remember_and_subscribe, .buffered = stand_at_gate,
+		  .finish = check_final_ledger);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100));
 	flag_wait(&gate_reached, 1);
@@ -443,12 +436,11 @@ SCENARIO(policy_discard)
 /* rtl_try_reserve does not wait, whatever the policy. */
 SCENARIO(try_reserve)
 {
-	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
 	struct rtl_stream *stream;
 	struct rtl_ledger ledger;
 	uint64_t i, got = 0;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = stand_at_gate);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flag_wait(&gate_reached, 1);
@@ -471,12 +463,11 @@ SCENARIO(try_reserve)
 /* Who asks before he reserves discards nothing, and does not wait. */
 SCENARIO(room)
 {
-	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
 	struct rtl_stream *stream;
 	struct rtl_ledger ledger;
 	uint64_t i, got = 0;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = stand_at_gate);
 	stream = register_stream("t.main");
 	CHECK(!rtl_room(stream, RTL_TASK_BEGIN, sizeof(struct item)));
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
@@ -543,12 +534,10 @@ static void flush_inside_inline(struct probe *p, const struct rtl_event *event)
 
 SCENARIO(flush_in_callback)
 {
-	static const struct probe_hooks hooks = {.buffered = flush_inside,
-						 .inlined = flush_inside_inline};
 	struct rtl_stream *stream;
 
 	CHECK(!rtl_flush(0)); /* no bus yet */
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = flush_inside, .inlined = flush_inside_inline);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flush_all();
@@ -558,10 +547,9 @@ SCENARIO(flush_in_callback)
 /* A consumer that stands still: the time is up. */
 SCENARIO(flush_timeout)
 {
-	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
 	struct rtl_stream *stream;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = stand_at_gate);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flag_wait(&gate_reached, 1);

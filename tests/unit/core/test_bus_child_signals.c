@@ -118,12 +118,11 @@ static void check_counts(void)
  * come in between as pieces of the ring end. */
 static void interrupt_publishing(void (*handler)(void))
 {
-	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	uint64_t n, round;
 
 	if (!CAN_STEP)
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	publish_main();
 	start_stepping(handler);
@@ -163,14 +162,13 @@ static void publish_too_large(void)
 /* For inline callbacks alone, where the place of the last event is used again. */
 SCENARIO(step_inline)
 {
-	static const struct probe_hooks hooks = {.inlined = see_inline};
 	static const uint32_t sizes[] = {RTL_PAYLOAD_MAX + 1, 1u << 17, 1u << 30, UINT32_MAX - 200,
 					 UINT32_MAX};
 	uint64_t n, i;
 
 	if (!CAN_STEP)
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.inlined = see_inline);
 	stream = register_stream("t.main");
 	publish_main();
 	start_stepping(publish_handler);
@@ -189,13 +187,12 @@ SCENARIO(step_inline)
 /* A thread's first event: it gets its writer and its ring, which takes system calls. */
 SCENARIO(step_first_event)
 {
-	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	void (*fn)(void) = publish_main;
 	uint64_t n = 0;
 
 	if (!CAN_STEP)
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	start_stepping(publish_handler);
 	do {
@@ -219,13 +216,12 @@ static void use_malloc(void)
 
 SCENARIO(step_malloc)
 {
-	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	void (*fn)(void) = use_malloc;
 	uint64_t n = 0;
 
 	if (!CAN_STEP || UNDER_ASAN) /* its malloc and its mmap share locks */
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	start_stepping(publish_handler);
 	do {
@@ -299,13 +295,12 @@ static void fork_and_end(void)
 /* A handler may fork wherever it has interrupted rtl, for a child that does not come back. */
 SCENARIO(step_fork)
 {
-	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	uint64_t n;
 	int status;
 
 	if (!CAN_STEP || UNDER_ASAN) /* hundreds of forks */
 		_exit(SKIPPED);
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	start_stepping(fork_and_end);
 	for (n = 0;; n += 1 + n / 100) {
@@ -372,13 +367,12 @@ static void begin_and_end_thread(void)
 /* A timer's signals at any time, in any thread, also while threads begin and end. */
 SCENARIO(timer_storm)
 {
-	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
 	struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
 	struct rtl_ledger ledger;
 	uint64_t i;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	publish_main();
 	CHECK(!sigaction(SIGALRM, &action, NULL));
@@ -420,9 +414,7 @@ static void *raise_here(void *user)
 /* SIGTERM comes in one thread and the bus begins to end: then another one exits. */
 SCENARIO(exit_while_terminated)
 {
-	static const struct probe_hooks hooks = {.finish = wait_until_main_waits};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.finish = wait_until_main_waits);
 	main_tid = (uint32_t)gettid();
 	stream = register_stream("t.main");
 	publish_main();
@@ -514,10 +506,7 @@ static int write_in_stream(struct probe *p, const struct rtl_stream_info *info)
 /* Subscribers write on the program's threads, too: where they are created, and told of a stream. */
 SCENARIO(subscriber_may_not_write)
 {
-	static const struct probe_hooks hooks = {.create = write_in_create,
-						 .stream = write_in_stream};
-
-	probe_hooks = &hooks;
+	USE_HOOKS(.create = write_in_create, .stream = write_in_stream);
 	register_stream("t.main");
 	register_stream("t.other");
 }

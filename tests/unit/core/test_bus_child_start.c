@@ -42,10 +42,9 @@ static void *load_library(void *user)
 
 static void load_while_starting(void)
 {
-	static const struct probe_hooks hooks = {.stream = note, .buffered = count_arrived};
 	pthread_t loader;
 
-	probe_hooks = &hooks;
+	USE_HOOKS(.stream = note, .buffered = count_arrived);
 	loader = start_thread(load_library, NULL);
 	if (forced)
 		flag_wait(&constructing, 1);
@@ -113,15 +112,13 @@ static void *start_bus(void *user)
 /* The thread that starts the bus is not in the child: there it starts anew. */
 SCENARIO(fork_while_bus_starts)
 {
-	static const struct probe_hooks hooks = {.create = stop_in_create,
-						 .buffered = count_arrived};
 	const bool heard = getenv("RTL_SUBSCRIBERS") != NULL;
 	pthread_t starter;
 	int status;
 	pid_t pid;
 
 	NOT_UNDER_TSAN("threads in children");
-	probe_hooks = &hooks;
+	USE_HOOKS(.create = stop_in_create, .buffered = count_arrived);
 	starter = start_thread(start_bus, NULL);
 	flag_wait(&stopped, 1);
 	pid = fork();

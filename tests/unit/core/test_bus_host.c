@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Subscribers and their host: scenarios of test_bus_child_host.c, _ids.c and _lack.c. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "test_bus_run.h"
 #include "unit.h"
@@ -55,6 +51,14 @@ static void start(const char *scenario, const char *probe)
 	r.probe = probe;
 }
 
+/* By RTL_STRICT the program does not start. */
+static void run_refused(void)
+{
+	run(&r);
+	assert_int_equal(r.status, 2);
+	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
+}
+
 /* The program is not harmed, and exactly so many lines are said. */
 static void run_saying(int lines)
 {
@@ -71,7 +75,6 @@ TEST(test_bus__failed_instance_unsubscribes__ends_well)
 {
 	start("unsubscribe_after_failure", "");
 	run_saying(1);
-	run_clean(&r);
 }
 
 TEST(test_bus__unsubscribe_while_callback_calls_host__both_end)
@@ -79,7 +82,6 @@ TEST(test_bus__unsubscribe_while_callback_calls_host__both_end)
 	start("unsubscribe_while_callback_calls_host", "");
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "probe error: told to fail"), 1);
-	run_clean(&r);
 }
 
 /* ---- failing subscribers */
@@ -101,41 +103,35 @@ TEST(test_bus__process_begin_fails__no_events)
 {
 	check_failure("process_begin", "its function process_begin failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 0);
-	run_clean(&r);
 }
 
 TEST(test_bus__stream_fails__no_events)
 {
 	check_failure("stream", "its function stream failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 0);
-	run_clean(&r);
 }
 
 TEST(test_bus__fails_in_batch__no_more_events)
 {
 	check_failure("batch", "told to fail: it gets no more events", 1);
 	assert_int_equal(lines_with(r.out, " event "), 1);
-	run_clean(&r);
 }
 
 TEST(test_bus__flush_fails__no_more_events)
 {
 	check_failure("flush", "its function flush failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 1);
-	run_clean(&r);
 }
 
 TEST(test_bus__process_end_fails__finished_all_the_same)
 {
 	check_failure("process_end", "its function process_end failed", 1);
 	assert_int_equal(lines_with(r.out, " event "), 10);
-	run_clean(&r);
 }
 
 TEST(test_bus__finish_fails__said)
 {
 	check_failure("finish", "could not finish its output", 1);
-	run_clean(&r);
 }
 
 TEST(test_bus__create_fails__program_runs_on)
@@ -144,7 +140,6 @@ TEST(test_bus__create_fails__program_runs_on)
 	run_saying(1); /* its own line */
 	assert_int_equal(lines_with(r.err, "told to fail"), 1);
 	assert_int_equal(run_spools_left(&r), 0);
-	run_clean(&r);
 }
 
 TEST(test_bus__list_without_a_subscriber__said_so)
@@ -158,21 +153,15 @@ TEST(test_bus__list_without_a_subscriber__said_so)
 	start("nothing_recorded", NULL);
 	r.subscribers = ":";
 	r.env[0] = "RTL_STRICT=1";
-	run(&r);
-	assert_int_equal(r.status, 2);
-	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
-	run_clean(&r);
+	run_refused();
 }
 
 TEST(test_bus__create_fails_strict__program_does_not_start)
 {
 	start("nothing_recorded", "fail_at=create");
 	r.env[0] = "RTL_STRICT=1";
-	run(&r);
-	assert_int_equal(r.status, 2);
-	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
+	run_refused();
 	assert_int_equal(run_spools_left(&r), 0);
-	run_clean(&r);
 }
 
 /* ---- several instances */
@@ -210,7 +199,6 @@ TEST(test_bus__three_instances_one_fails__others_go_on)
 	assert_int_equal(lines_with(r.out, " b finish 1 0"), 1);
 	assert_int_equal(lines_with(r.out, " c finish 0 10"), 1);
 	assert_int_equal(lines_with(r.out, " destroy"), 3);
-	run_clean(&r);
 }
 
 /* ---- bad settings: one line each, and the program runs on */
@@ -228,10 +216,8 @@ static void check_setting(const char *variable, int lines, const char *part)
 	start("some_events", "");
 	r.env[0] = variable;
 	r.env[1] = "RTL_STRICT=1";
-	run(&r);
-	assert_int_equal(r.status, 2);
+	run_refused();
 	assert_int_equal(lines_with(r.err, part), 1);
-	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
 	run_clean(&r);
 }
 
@@ -270,7 +256,6 @@ TEST(test_bus__no_such_subscriber__one_line)
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "libno_such_sub.so"), 1);
 	assert_int_equal(run_spools_left(&r), 0);
-	run_clean(&r);
 }
 
 /* ---- spools that cannot be had */
@@ -298,7 +283,6 @@ TEST(test_bus__no_folder_for_the_spool_strict__does_not_start)
 	r.env[1] = "RTL_STRICT=1";
 	run(&r);
 	assert_int_equal(r.status, 2);
-	run_clean(&r);
 }
 
 TEST(test_bus__no_descriptors_left__counted_and_said)
@@ -306,14 +290,12 @@ TEST(test_bus__no_descriptors_left__counted_and_said)
 	start("no_descriptors", "");
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "no ring for thread"), 1);
-	run_clean(&r);
 }
 
 TEST(test_bus__no_descriptors_at_start__program_runs_on)
 {
 	start("no_descriptors_at_start", "");
 	run_saying(1);
-	run_clean(&r);
 }
 
 TEST(test_bus__file_size_limited__program_lives)
@@ -322,7 +304,6 @@ TEST(test_bus__file_size_limited__program_lives)
 	run(&r);
 	assert_int_equal(r.signal, 0);
 	assert_int_equal(r.status, 0);
-	run_clean(&r);
 }
 
 TEST(test_bus__spool_folder_fills_up__counted)
@@ -330,13 +311,10 @@ TEST(test_bus__spool_folder_fills_up__counted)
 	start("full_folder", "");
 	r.tmpfs = "size=1m";
 	run(&r);
-	if (r.status == SKIPPED) {
-		run_clean(&r);
+	if (r.status == SKIPPED)
 		skip();
-	}
 	assert_int_equal(r.signal, 0);
 	assert_int_equal(r.status, 0);
-	run_clean(&r);
 }
 
 TEST(test_bus__spool_folder_too_small_from_the_start__said)
@@ -344,14 +322,11 @@ TEST(test_bus__spool_folder_too_small_from_the_start__said)
 	start("nothing_recorded", "");
 	r.tmpfs = "size=64k";
 	run(&r);
-	if (r.status == SKIPPED) {
-		run_clean(&r);
+	if (r.status == SKIPPED)
 		skip();
-	}
 	assert_int_equal(r.status, 0);
 	assert_int_equal(lines_with(r.err, "cannot write"), 1);
 	assert_int_equal(lines_with(r.err, ""), 1);
-	run_clean(&r);
 }
 
 /* ---- allocations that fail */
@@ -374,22 +349,18 @@ static void fail_each(const char *and_after)
 		r.env[2] = and_after;
 		r.preload = BUS_FAILING;
 		run(&r);
-		if (r.status == SKIPPED) {
-			run_clean(&r);
+		if (r.status == SKIPPED)
 			skip();
-		}
 		if (r.status == 79)
 			break;
 		if (r.status) {
 			print_error("allocation %d: status %d, signal %d\n%s", n, r.status,
 				    r.signal, r.err);
-			run_clean(&r);
 			fail();
 		}
 		run_clean(&r);
 	}
 	assert_in_range(n, 20, 1999);
-	run_clean(&r);
 }
 
 TEST(test_bus__each_allocation_fails__program_lives)
@@ -426,4 +397,10 @@ TEST(test_bus__two_processes_at_other_addresses__same_ids)
 		skip(); /* address space is not randomized here */
 }
 
-RUN_TESTS(NULL, NULL, NULL, NULL)
+static int clean(void **state)
+{
+	run_clean(&r);
+	return 0;
+}
+
+RUN_TESTS(NULL, clean, NULL, NULL)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a process: scenarios of test_bus_child_life.c. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"
@@ -80,7 +78,6 @@ TEST(test_bus__registered_before_main__each_event_once)
 	assert_int_equal(lines_with(the_run.out, " event t.main"), 4);
 	assert_int_equal(lines_with(the_run.out, " finish 4 0"), 1);
 	assert_int_equal(lines_with(the_run.out, " destroy"), 1);
-	run_clean(&the_run);
 }
 
 TEST(test_bus__quick_end__no_finish_and_spool_stays)
@@ -88,7 +85,6 @@ TEST(test_bus__quick_end__no_finish_and_spool_stays)
 	run_leaving(&the_run, "quick_end", "", 1);
 	assert_int_equal(lines_with(the_run.out, " finish"), 0);
 	assert_string_equal(the_run.err, "");
-	run_clean(&the_run);
 }
 
 TEST(test_bus__exec__spool_stays_and_program_has_its_own)
@@ -96,7 +92,6 @@ TEST(test_bus__exec__spool_stays_and_program_has_its_own)
 	run_leaving(&the_run, "exec_self", "", 1);
 	assert_int_equal(lines_with(the_run.out, " create"), 2);
 	assert_int_equal(lines_with(the_run.out, " finish 1 0"), 1);
-	run_clean(&the_run);
 }
 
 TEST(test_bus__stuck_subscriber__exit_says_so_and_ends)
@@ -104,13 +99,17 @@ TEST(test_bus__stuck_subscriber__exit_says_so_and_ends)
 	run_leaving(&the_run, "stuck_subscriber", "", 1);
 	assert_int_equal(lines_with(the_run.err, "has not moved for 200 ms"), 1);
 	assert_int_equal(lines_with(the_run.err, ""), 1);
-	run_clean(&the_run);
 }
 
 TEST(test_bus__exit_in_buffered_callback__ends)
 {
 	run_leaving(&the_run, "exit_in_buffered_callback", "", 1);
-	run_clean(&the_run);
 }
 
-RUN_TESTS(NULL, NULL, NULL, NULL)
+static int clean(void **state)
+{
+	run_clean(&the_run);
+	return 0;
+}
+
+RUN_TESTS(NULL, clean, NULL, NULL)

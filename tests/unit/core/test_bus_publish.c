@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Publishing: scenarios of test_bus_child_publish.c, _ids.c and _threads.c. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

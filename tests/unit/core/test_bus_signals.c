@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Signal handlers: scenarios of test_bus_child_signals.c. */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

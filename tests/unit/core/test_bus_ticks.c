@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl_ticks and rtl_ticks_to_ns: scenarios of test_bus_child_ticks.c. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

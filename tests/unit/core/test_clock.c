@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of core/base/clock.c: clock lines made by hand. */
-#include <string.h>
 
 #include "clock.h"
 #include "unit.h"

@@ -6,15 +6,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <rtl/describe.h>
 #include <rtl/rtl.h>

@@ -4,9 +4,6 @@
  * the tests can make collide; what it needs of the bus is stood in for below.
  */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define hash_finish real_hash_finish
 #include "hash.h"

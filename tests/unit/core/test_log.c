@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of core/base/log.c: each line is one, whatever is in it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "log.h"
 #include "unit.h"

@@ -3,11 +3,7 @@
  * Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the
  * folder PLUGINS/; the "installed" one is where the installed folder of this executable would be.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <rtl/plugin.h>
 

@@ -4,9 +4,6 @@
  * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
  * each is there once and in order.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/collector.h>
 #include <rtl/rtl.h>
@@ -200,9 +196,8 @@ static void assert_everything_seen(void)
 
 /* ---- tests */
 
-TEST(test_recorder__program_ends__replay_has_each_event_once)
+TEST_OF(test_recorder__program_ends__replay_has_each_event_once, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
@@ -212,9 +207,8 @@ TEST(test_recorder__program_ends__replay_has_each_event_once)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__replayed_twice__same_both_times)
+TEST_OF(test_recorder__replayed_twice__same_both_times, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, ENDS), 0);
@@ -226,9 +220,8 @@ TEST(test_recorder__replayed_twice__same_both_times)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__program_killed__replay_has_each_event_once)
+TEST_OF(test_recorder__program_killed__replay_has_each_event_once, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, IS_KILLED), SIGKILL);
@@ -237,9 +230,9 @@ TEST(test_recorder__program_killed__replay_has_each_event_once)
 	assert_everything_seen();
 }
 
-TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched)
+TEST_OF(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched,
+	struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 
 	assert_int_equal(record(s, collector, CLOSES_DESCRIPTORS), 0);
@@ -249,9 +242,8 @@ TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_
 	assert_everything_seen();
 }
 
-TEST(test_recorder__bound__oldest_events_go_and_are_counted)
+TEST_OF(test_recorder__bound__oldest_events_go_and_are_counted, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
@@ -290,9 +282,8 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	return sum;
 }
 
-TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
+TEST_OF(test_recorder__bound_below_a_segment__kept_to_and_not_empty, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	own.limit_bytes = 100000;
@@ -308,9 +299,8 @@ TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
 	assert_int_equal(own.ledger.discarded, THREADS * EVENTS - own.events);
 }
 
-TEST(test_recorder__spool_disk_full__no_filler_and_all_counted)
+TEST_OF(test_recorder__spool_disk_full__no_filler_and_all_counted, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 
 	if (mount("tmpfs", s->spools, "tmpfs", 0, "size=2m")) {
@@ -352,9 +342,8 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 	raise(SIGKILL);
 }
 
-TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
+TEST_OF(test_recorder__recorder_killed__recovered_without_gaps_or_twins, struct scratch *s)
 {
-	struct scratch *s = *state;
 	char folder[4096] = "";
 	int fds[2], status;
 	pid_t pid;
@@ -382,9 +371,8 @@ TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
 	assert_int_equal(own.ledger.delivered, own.events);
 }
 
-TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
+TEST_OF(test_recorder__disk_full__says_so_and_the_program_ends_well, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector *collector;
 	uint32_t left;
 
@@ -402,9 +390,8 @@ TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
 	assert_int_equal(umount(s->recording), 0);
 }
 
-TEST(test_recorder__output_cannot_be_made__one_line)
+TEST_OF(test_recorder__output_cannot_be_made__one_line, struct scratch *s)
 {
-	struct scratch *s = *state;
 	struct rtl_collector_options options = {.struct_size = sizeof(options),
 						.kind = RTL_RECORD,
 						.folder = s->spools,

@@ -4,13 +4,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/rtl.h>
 
@@ -137,6 +133,17 @@ static struct spool_stream *slot_of(struct spool_control *control, const struct 
 	return &control->streams[i];
 }
 
+/* So many are noted as delivered; room is to be given back up to so far past the ring's head. */
+static void set_release(uint64_t delivered, uint64_t past, bool releasing)
+{
+	struct spool_control *control = map("control");
+	struct ring_header *ring = map("ring-0");
+
+	slot_of(control, ring)->delivered_next = delivered;
+	ring->release_to = ring->head + past;
+	control->releasing = releasing;
+}
+
 TEST(test_recover__nothing_was_delivered__all_is)
 {
 	leave_spool();
@@ -193,15 +200,8 @@ TEST(test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left)
 /* All had been flushed; what was delivered was noted, the ring's tail had not been moved. */
 TEST(test_recover__died_while_giving_room_back__nothing_is_delivered_twice)
 {
-	struct spool_control *control;
-	struct ring_header *ring;
-
 	leave_spool();
-	control = map("control");
-	ring = map("ring-0");
-	slot_of(control, ring)->delivered_next = EVENTS;
-	ring->release_to = ring->head;
-	control->releasing = 1;
+	set_release(EVENTS, 0, true);
 	recover(collector_folder());
 	assert_int_equal(own.events, 0);
 	assert_int_equal(own.ledger.published, EVENTS);
@@ -212,14 +212,8 @@ TEST(test_recover__died_while_giving_room_back__nothing_is_delivered_twice)
 /* It was about to be noted: nothing holds. */
 TEST(test_recover__died_before_giving_room_back__all_is_delivered)
 {
-	struct spool_control *control;
-	struct ring_header *ring;
-
 	leave_spool();
-	control = map("control");
-	ring = map("ring-0");
-	slot_of(control, ring)->delivered_next = EVENTS;
-	ring->release_to = ring->head;
+	set_release(EVENTS, 0, false);
 	recover(collector_folder());
 	assert_int_equal(own.events, EVENTS);
 	assert_int_equal(own.ledger.delivered, EVENTS);
@@ -227,14 +221,8 @@ TEST(test_recover__died_before_giving_room_back__all_is_delivered)
 
 TEST(test_recover__damaged_release__is_ignored)
 {
-	struct spool_control *control;
-	struct ring_header *ring;
-
 	leave_spool();
-	control = map("control");
-	ring = map("ring-0");
-	ring->release_to = ring->head + 4096;
-	control->releasing = 1;
+	set_release(0, 4096, true);
 	recover(collector_folder());
 	assert_int_equal(own.events, EVENTS);
 }

@@ -3,12 +3,8 @@
  * What other events repeat (rtl_type_info.repeated_by): a recording leaves it out unless it is asked
  * for, and a replay makes the events of a stream of those of its debug stream.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/collector.h>
 #include <rtl/describe.h>

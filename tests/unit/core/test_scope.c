@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scopes, stash, spans, regions and marks: scenarios of test_scope_child.c, test_scope_events.c and
  * test_scope_guards.cpp, each in a process of its own. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the user selects: RTL_STREAMS, and the periods. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/stream.h>
 

@@ -4,12 +4,8 @@
  * before the damage, and accounts for the rest.
  */
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "../fuzz/real_spool.h"
 #include "test_spool_kit.h"

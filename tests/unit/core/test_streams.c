@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registering streams and vendors, in a process where nobody listens. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/rtl.h>
 
@@ -153,52 +150,36 @@ TEST(test_streams__larger_structs__understood)
 	assert_string_equal(rtl_stream_describe(stream)->types[0].fields[1].name, "b");
 }
 
-TEST(test_streams__other_layout__refused)
-{
-	struct made m;
-
-	register_good("t.layout");
-	make(&m, "t.layout");
-	m.info.version_major = 2;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.info.type_count = 1;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.types[0].type = RTL_TASK_END;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.types[0].payload_size = 24;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.types[0].field_count = 1;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.fields[0].kind = RTL_KIND_INT;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.fields[0].size = 4;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.fields[0].offset = 8;
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout");
-	m.fields[0].name = "c";
-	refuse(&m, RTL_EEXIST);
-	make(&m, "t.layout"); /* what it says of itself is not its layout */
-	m.info.description = "another text";
-	m.fields[0].description = "another text";
-	assert_ptr_equal(register_good("t.layout"), rtl_stream_find("t.layout"));
-}
-
-/* Each way of being malformed. */
-#define SPOIL(change)                                                                              \
+/* A stream is refused after that change. */
+#define REFUSE(name_, error, change)                                                               \
 	do {                                                                                       \
 		struct made m;                                                                     \
-		make(&m, "t.malformed");                                                           \
+		make(&m, name_);                                                                   \
 		change;                                                                            \
-		refuse(&m, RTL_EINVAL);                                                            \
+		refuse(&m, error);                                                                 \
 	} while (0)
+/* Each way of being malformed. */
+#define SPOIL(change) REFUSE("t.malformed", RTL_EINVAL, change)
+
+TEST(test_streams__other_layout__refused)
+{
+	struct made other;
+
+	register_good("t.layout");
+	REFUSE("t.layout", RTL_EEXIST, m.info.version_major = 2);
+	REFUSE("t.layout", RTL_EEXIST, m.info.type_count = 1);
+	REFUSE("t.layout", RTL_EEXIST, m.types[0].type = RTL_TASK_END);
+	REFUSE("t.layout", RTL_EEXIST, m.types[0].payload_size = 24);
+	REFUSE("t.layout", RTL_EEXIST, m.types[0].field_count = 1);
+	REFUSE("t.layout", RTL_EEXIST, m.fields[0].kind = RTL_KIND_INT);
+	REFUSE("t.layout", RTL_EEXIST, m.fields[0].size = 4);
+	REFUSE("t.layout", RTL_EEXIST, m.fields[0].offset = 8);
+	REFUSE("t.layout", RTL_EEXIST, m.fields[0].name = "c");
+	make(&other, "t.layout"); /* what it says of itself is not its layout */
+	other.info.description = "another text";
+	other.fields[0].description = "another text";
+	assert_ptr_equal(register_good("t.layout"), rtl_stream_find("t.layout"));
+}
 
 TEST(test_streams__malformed_stream__refused)
 {

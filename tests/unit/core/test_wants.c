@@ -4,11 +4,8 @@
  * metadata of its tracepoints have their kinds there. */
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/collector.h>
 #include <rtl/rtl.h>

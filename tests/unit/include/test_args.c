@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* <rtl/args.h>: named values as text, and core/format/values.c, which reads their descriptions. That
  * they lie in the payload is test_spool's. */
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/args.h>
 

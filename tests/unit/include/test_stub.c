@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stub.h: two libraries with a stub, without rtl, with it, and where it comes late: scenarios of
  * test_stub_child.c. And what the linker sees of such libraries. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_bus_run.h"
 #include "unit.h"

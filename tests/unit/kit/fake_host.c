@@ -838,38 +838,31 @@ struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 
 /* ---- the real descriptions, with numbers ---- */
 
+static const struct rtl_stream_info *numbered(const struct rtl_stream_info *stream, uint32_t number)
+{
+	static struct rtl_stream_info infos[10];
+
+	infos[number] = *stream;
+	infos[number].number = number;
+	return &infos[number];
+}
+
 const struct rtl_stream_info *fake_hsa_stream(void)
 {
-	static struct rtl_stream_info info;
-
-	info = hsa_stream_info;
-	info.number = 1;
-	return &info;
+	return numbered(&hsa_stream_info, 1);
 }
 
 const struct rtl_stream_info *fake_copy_stream(void)
 {
-	static struct rtl_stream_info info;
-
-	info = copy_stream_info;
-	info.number = 2;
-	return &info;
+	return numbered(&copy_stream_info, 2);
 }
 
 const struct rtl_stream_info *fake_call_stream(void)
 {
-	static struct rtl_stream_info info;
-
-	info = hip_call_stream_info;
-	info.number = 3;
-	return &info;
+	return numbered(&hip_call_stream_info, 3);
 }
 
 const struct rtl_stream_info *fake_counter_stream(void)
 {
-	static struct rtl_stream_info info;
-
-	info = counter_stream_info;
-	info.number = 9;
-	return &info;
+	return numbered(&counter_stream_info, 9);
 }

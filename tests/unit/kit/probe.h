@@ -41,3 +41,10 @@ struct probe_hooks {
 };
 
 extern const struct probe_hooks *probe_hooks;
+
+/* From here on: USE_HOOKS(.stream = a_function). */
+#define USE_HOOKS(...)                                                                             \
+	do {                                                                                       \
+		static const struct probe_hooks hooks_ = {__VA_ARGS__};                            \
+		probe_hooks = &hooks_;                                                             \
+	} while (0)

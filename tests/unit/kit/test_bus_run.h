@@ -2,8 +2,6 @@
 /* Runs scenarios of test_bus_child for cmocka tests, each with a folder of its own. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "unit.h"
 
 /* Status of a scenario that cannot run here. */

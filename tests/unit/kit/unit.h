@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmocka, with tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
+ * cmocka, the headers of C that most tests need, and tests that make themselves known:
+ * TEST(test_x__y__z) { ... }, in the order of their file, and RUN_TESTS at its end. An argument of the
+ * program chooses tests by their names.
+ */
+/*
+ * cmocka, with the headers of C that tests use most, and tests that make themselves known: TEST(test_x__y__z) { ... }, in the order of their file,
  * and RUN_TESTS at its end. An argument of the program chooses tests by their names.
  */
 #pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -38,6 +47,15 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 	static void name_(__attribute__((unused)) void **state)
 
 #define TEST(name_) TEST_WITH(name_, NULL)
+
+/* A test of what its setup has made: TEST_OF(name, struct thing *t). */
+#define TEST_OF(name_, made_)                                                                      \
+	static void of_##name_(made_);                                                             \
+	TEST(name_)                                                                                \
+	{                                                                                          \
+		of_##name_(*state);                                                                \
+	}                                                                                          \
+	static void of_##name_(__attribute__((unused)) made_)
 
 /* main, with what is done around each test and around all of them; NULL: nothing. */
 #define RUN_TESTS(setup_, teardown_, group_setup_, group_teardown_)                                \

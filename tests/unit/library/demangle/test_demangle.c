@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Demangled names: as c++filt shows them, and bounded. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 

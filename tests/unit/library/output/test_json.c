@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of library/output/json.h. */
-#include <string.h>
 
 #include "unit.h"
 

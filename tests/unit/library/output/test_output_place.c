@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "fake_host.h"
 #include "output_place.h"
@@ -95,9 +92,8 @@ static void need_root(void)
 		skip();
 }
 
-TEST(test_open__nothing_there__is_made)
+TEST_OF(test_open__nothing_there__is_made, const struct place *place)
 {
-	const struct place *place = *state;
 	uid_t owner;
 	int fd = output_open(place->path, O_WRONLY, &owner);
 
@@ -118,9 +114,8 @@ TEST(test_open__nothing_there__is_made)
 	assert_int_equal(size_of_file(place->path), 0);
 }
 
-TEST(test_open__a_link_of_ones_own__is_followed)
+TEST_OF(test_open__a_link_of_ones_own__is_followed, const struct place *place)
 {
-	const struct place *place = *state;
 	uid_t owner;
 	int fd;
 
@@ -131,9 +126,8 @@ TEST(test_open__a_link_of_ones_own__is_followed)
 	assert_int_equal(size_of_file(place->other), 0);
 }
 
-TEST(test_open__a_link_of_somebody_else__is_not_followed)
+TEST_OF(test_open__a_link_of_somebody_else__is_not_followed, const struct place *place)
 {
-	const struct place *place = *state;
 	uid_t owner = 0;
 
 	need_root();
@@ -143,9 +137,8 @@ TEST(test_open__a_link_of_somebody_else__is_not_followed)
 	assert_int_equal(size_of_file(place->other), -1);
 }
 
-TEST(test_open__a_link_comes_after_the_look__is_not_followed)
+TEST_OF(test_open__a_link_comes_after_the_look__is_not_followed, const struct place *place)
 {
-	const struct place *place = *state;
 	uid_t owner = 0;
 
 	need_root();
@@ -163,9 +156,8 @@ static void put_in_its_place(const struct place *place)
 	assert_int_equal(link(place->other, place->path), 0);
 }
 
-TEST(test_open__another_file_comes_in_its_place__stays_as_it_is)
+TEST_OF(test_open__another_file_comes_in_its_place__stays_as_it_is, const struct place *place)
 {
-	const struct place *place = *state;
 	uid_t owner;
 
 	write_file(place->path, "old");
@@ -177,9 +169,8 @@ TEST(test_open__another_file_comes_in_its_place__stays_as_it_is)
 	assert_int_equal(size_of_file(place->other), strlen("precious"));
 }
 
-TEST(test_open__stdin_is_closed__does_not_take_its_number)
+TEST_OF(test_open__stdin_is_closed__does_not_take_its_number, const struct place *place)
 {
-	const struct place *place = *state;
 	const int kept = dup(STDIN_FILENO);
 	uid_t owner;
 	int fd;
@@ -193,9 +184,8 @@ TEST(test_open__stdin_is_closed__does_not_take_its_number)
 	close(kept);
 }
 
-TEST(test_stats__a_link_comes_after_the_look__is_not_followed)
+TEST_OF(test_stats__a_link_comes_after_the_look__is_not_followed, const struct place *place)
 {
-	const struct place *place = *state;
 	struct fake_host *host = fake_host_create();
 	char settings[160];
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of calls as payloads have them: streams/call/arguments.h and pack.h. */
-#include <string.h>
 
 #include <rtl/tracepoint.h>
 

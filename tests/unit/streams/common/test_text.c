@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts read from anywhere: what the program gave to a function, whatever it is. */
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "../../streams/common/text.h"

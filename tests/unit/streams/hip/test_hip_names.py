@@ -71,9 +71,7 @@ def main():
                           len(stem) > 5 and n.startswith(stem) and not MARKER.search(n)]
                 if others or len(used) > 1:
                     problems.append("%s %d is %s, and %s" % (enum, value, used, others))
-    for problem in problems:
-        print("test_hip_names: %s" % problem, file=sys.stderr)
-    sys.exit(bool(problems))
+    sys.exit("\n".join("test_hip_names: %s" % problem for problem in problems) or 0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a code object says of itself: of one that is written here, byte by byte. */
 #include <elf.h>
-#include <string.h>
 
 #include "../../streams/hsa/objects/code_object.h"
 #include "unit.h"

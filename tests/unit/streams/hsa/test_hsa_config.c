@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The HSA interceptor's settings, with librtl's log played here. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/publish.h>
 

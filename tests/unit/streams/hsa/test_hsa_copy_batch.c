@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Batches of copies, as newer runtimes have them, which none of those here has. */
-#include <string.h>
 #include <sys/mman.h>
 
 #include <rtl/events.h>

@@ -2,8 +2,6 @@
 /* How much a graph launches: nodes are counted when it is instantiated. */
 #include "profiler.h"
 
-#include <string.h>
-
 #include "report.h"
 #include "unit.h"
 

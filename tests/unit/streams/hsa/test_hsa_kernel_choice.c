@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which kernels the user's regular expressions choose, with librtl's log played here. */
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <rtl/publish.h>
 

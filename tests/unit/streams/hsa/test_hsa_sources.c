@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of slots when a pass is made: kinds of work of a source that this test plays. */
 #include <pthread.h>
-#include <string.h>
 
 #include <rtl/rtl.h>
 

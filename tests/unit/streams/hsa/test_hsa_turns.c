@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <time.h>
 
 #include "interceptor.h"

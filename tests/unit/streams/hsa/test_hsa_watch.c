@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of dispatches that carry a signal of the application, the GPU played by hand. */
 #include <pthread.h>
-#include <string.h>
 
 #include "../../streams/hsa/harvest/signal_watch.h"
 #include "../../streams/hsa/runtime/interceptor.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of upstream's API expect of a framework, function by function. */
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 #include "xpti/xpti.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that never release an event; and memory that cannot be had, at each allocation. The
  * framework's files are compiled into this test, with these functions for malloc and its kin. */
-#include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 #include "xpti/xpti.h"

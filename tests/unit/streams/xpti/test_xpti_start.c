@@ -2,10 +2,7 @@
 /* The framework's beginning, which is once in a process: each test runs in a child. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "unit.h"
 #include "xpti/xpti.h"

@@ -3,9 +3,6 @@
  * Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how
  * often. Strict parsers read whole files in tests/integration/timeline.
  */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <rtl/describe.h>
 
@@ -125,26 +122,21 @@ static void deliver(struct run *run, uint64_t from, uint64_t to)
 
 /* ---- which file ---- */
 
-TEST(test_create__unknown_suffix__is_refused_with_those_that_are_known)
+TEST_OF(test_create__unknown_suffix__is_refused_with_those_that_are_known, struct run *run)
 {
-	struct run *run = *state;
-
 	assert_int_equal(load(run, "/tmp/x.csw"), RTL_EINVAL);
 	assert_true(fake_host_reported(run->host, "/tmp/x.csw"));
 	assert_true(fake_host_reported(run->host, ".json, .json.gz, .pftrace"));
 }
 
-TEST(test_create__no_such_folder__is_refused)
+TEST_OF(test_create__no_such_folder__is_refused, struct run *run)
 {
-	struct run *run = *state;
-
 	assert_int_not_equal(load(run, "/nonexistent/x.json"), 0);
 	assert_true(fake_host_reported(run->host, "/nonexistent/x.json: cannot be created"));
 }
 
-TEST(test_create__something_else_is_there__it_stays)
+TEST_OF(test_create__something_else_is_there__it_stays, struct run *run)
 {
-	struct run *run = *state;
 	FILE *file = fopen(run->path, "w");
 
 	fputs("{\"precious\":1}", file);
@@ -154,10 +146,8 @@ TEST(test_create__something_else_is_there__it_stays)
 	assert_string_equal(slurp(run, run->path), "{\"precious\":1}");
 }
 
-TEST(test_create__old_timeline_is_there__is_replaced)
+TEST_OF(test_create__old_timeline_is_there__is_replaced, struct run *run)
 {
-	struct run *run = *state;
-
 	begin(run);
 	deliver(run, 0, 10);
 	assert_int_equal(fake_host_end(run->host), 0);
@@ -169,10 +159,8 @@ TEST(test_create__old_timeline_is_there__is_replaced)
 	assert_int_not_equal(access(run->state, F_OK), 0);
 }
 
-TEST(test_create__one_of_this_session_is_there__another_name_is_taken)
+TEST_OF(test_create__one_of_this_session_is_there__another_name_is_taken, struct run *run)
 {
-	struct run *run = *state;
-
 	new_host(run, "process", "the session");
 	begin(run);
 	deliver(run, 0, 10);
@@ -186,10 +174,8 @@ TEST(test_create__one_of_this_session_is_there__another_name_is_taken)
 	assert_int_equal(count(slurp(run, run->other), "\"ph\":\"X\""), 3);
 }
 
-TEST(test_finish__no_process_came__no_file_stays)
+TEST_OF(test_finish__no_process_came__no_file_stays, struct run *run)
 {
-	struct run *run = *state;
-
 	assert_int_equal(load(run, run->path), 0);
 	assert_int_equal(fake_host_end(run->host), 0);
 	assert_int_not_equal(access(run->path, F_OK), 0);
@@ -197,9 +183,8 @@ TEST(test_finish__no_process_came__no_file_stays)
 
 /* ---- each event once ---- */
 
-TEST(test_flush__at_any_time__all_events_are_there)
+TEST_OF(test_flush__at_any_time__all_events_are_there, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	begin(run);
@@ -233,9 +218,8 @@ static void forget_writer(struct run *run)
 	free(text);
 }
 
-TEST(test_recover__host_died_between_flushes__each_event_is_there_once)
+TEST_OF(test_recover__host_died_between_flushes__each_event_is_there_once, struct run *run)
 {
-	struct run *run = *state;
 	const uint64_t delivered[] = {100, 101, 250, 500};
 
 	for (size_t i = 0; i < 4; i++) {
@@ -264,10 +248,8 @@ TEST(test_recover__host_died_between_flushes__each_event_is_there_once)
 	}
 }
 
-TEST(test_recover__all_was_stored__timeline_is_completed)
+TEST_OF(test_recover__all_was_stored__timeline_is_completed, struct run *run)
 {
-	struct run *run = *state;
-
 	new_host(run, "collector", "s");
 	begin(run);
 	deliver(run, 0, 100);
@@ -283,10 +265,8 @@ TEST(test_recover__all_was_stored__timeline_is_completed)
 	assert_int_not_equal(access(run->state, F_OK), 0);
 }
 
-TEST(test_recover__timeline_of_the_session_is_complete__nothing_is_added)
+TEST_OF(test_recover__timeline_of_the_session_is_complete__nothing_is_added, struct run *run)
 {
-	struct run *run = *state;
-
 	new_host(run, "collector", "s");
 	begin(run);
 	deliver(run, 0, 10);
@@ -298,10 +278,8 @@ TEST(test_recover__timeline_of_the_session_is_complete__nothing_is_added)
 	assert_int_equal(count(slurp(run, run->path), "\"ph\":\"X\""), 10);
 }
 
-TEST(test_recover__timeline_is_complete__is_refused)
+TEST_OF(test_recover__timeline_is_complete__is_refused, struct run *run)
 {
-	struct run *run = *state;
-
 	begin(run);
 	deliver(run, 0, 10);
 	assert_int_equal(fake_host_end(run->host), 0);
@@ -355,9 +333,8 @@ static void deliver_step(struct run *run, uint16_t type, uint64_t time_ns, uint6
 	fake_host_deliver_one(run->host, &e);
 }
 
-TEST(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields)
+TEST_OF(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	begin(run);
@@ -438,9 +415,8 @@ static void begin_counters(struct run *run)
 	fake_host_stream(run->host, fake_counter_stream());
 }
 
-TEST(test_counters__of_dispatches__are_shown_whichever_comes_first)
+TEST_OF(test_counters__of_dispatches__are_shown_whichever_comes_first, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	begin_counters(run);
@@ -461,9 +437,8 @@ TEST(test_counters__of_dispatches__are_shown_whichever_comes_first)
 }
 
 /* Each lasts to the next one; the track is at 0 in gaps, without a value, and in the end. */
-TEST(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not)
+TEST_OF(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	begin_counters(run);

@@ -9,9 +9,6 @@
 #include "unit.h"
 
 #include <sqlite3.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A run of the plugin. */
 struct trace {
@@ -25,6 +22,7 @@ struct trace {
 /* cmocka's setup and teardown: *state is a struct trace with a folder and a host. */
 int trace_setup(void **state);
 int trace_teardown(void **state);
+#define TRACE_TEST(name) TEST_OF(name, struct trace *t)
 
 /* Another host in the place of the one that there was, where = "process", "collector" or "recover",
  * with the process and a kernel, and without the plugin. */
@@ -48,6 +46,7 @@ void deliver_dispatches(struct trace *t, uint64_t count);
 const char *ask(const char *file, const char *sql);
 int64_t ask_int(const char *file, const char *sql);
 #define assert_answer(file, sql, expected) assert_string_equal(ask(file, sql), expected)
+#define assert_sql(t, sql, expected)       assert_answer((t)->file, sql, expected)
 
 bool file_exists(const char *path);
 /* A path in the test's folder, in a buffer that the next call but three overwrites. */

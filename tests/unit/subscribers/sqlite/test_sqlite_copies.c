@@ -49,9 +49,8 @@ static void begin(struct trace *t, const char *settings)
 	fake_host_stream(t->host, fake_copy_stream());
 }
 
-TEST(test_sqlite_copies__copy__has_everything)
+TRACE_TEST(test_sqlite_copies__copy__has_everything)
 {
-	struct trace *t = *state;
 	struct rtl_hsa_copy copy = sample_copy();
 
 	begin(t, "");
@@ -59,38 +58,36 @@ TEST(test_sqlite_copies__copy__has_everything)
 	assert_false(fake_host_subscribed(t->host, fake_copy_stream(), RTL_TRANSFER_BEGIN));
 	deliver_copy(t, &copy);
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT id, op_id, begin_ns, end_ns, process, uid, gpu, src_gpu, dst_gpu,"
-		      " direction, kind, bytes, src, dst, submit_ns, tid, correlation, instance,"
-		      " flags, engine, extent_x, extent_y, extent_z, parts, status, signal, scope,"
-		      " scope_instance, call_ns, stream, range FROM rtl_copy",
-		      "3|3|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
-		      "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78|4999990|4096|79");
-	assert_answer(t->file, "SELECT * FROM op", "3|2|0|12|5000300|5000900||CopyHostToDevice");
-	assert_answer(t->file,
-		      "SELECT pid, tid, start, \"end\", domain, apiName FROM api"
-		      " WHERE domain = 'hsa'",
-		      "4711|4712|5000000|5000000|hsa|MemoryCopy");
-	assert_answer(t->file,
-		      "SELECT gpuId, duration, size, kind, dst, src, dstDevice, srcDevice, sync"
-		      " FROM copyop",
-		      "2|600|6000|1|0x7e0000002000|0x7f0000001000|2|0|0");
-	assert_answer(t->file, "SELECT tid, size, apiName FROM copy", "4712|6000|MemoryCopy");
-	assert_answer(t->file,
-		      "SELECT pid, direction, kind, done_by, bytes, duration_ns, wait_ns, gb_per_s"
-		      " FROM rtl_copies",
-		      "4711|host to device|linear|sdma|6000|600|300|10.0");
-	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE name = 'transfer_end'",
-		      "rtl_s_rtl_hsa_copy_transfer_end");
+	assert_sql(t,
+		   "SELECT id, op_id, begin_ns, end_ns, process, uid, gpu, src_gpu, dst_gpu, "
+		   "direction, kind, bytes, src, dst, submit_ns, tid, correlation, instance, "
+		   "flags, engine, extent_x, extent_y, extent_z, parts, status, signal, scope, "
+		   "scope_instance, call_ns, stream, range FROM rtl_copy",
+		   "3|3|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
+		   "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78|4999990|4096|79");
+	assert_sql(t, "SELECT * FROM op", "3|2|0|12|5000300|5000900||CopyHostToDevice");
+	assert_sql(t,
+		   "SELECT pid, tid, start, \"end\", domain, apiName FROM api WHERE domain = 'hsa'",
+		   "4711|4712|5000000|5000000|hsa|MemoryCopy");
+	assert_sql(t,
+		   "SELECT gpuId, duration, size, kind, dst, src, dstDevice, srcDevice, sync FROM "
+		   "copyop",
+		   "2|600|6000|1|0x7e0000002000|0x7f0000001000|2|0|0");
+	assert_sql(t, "SELECT tid, size, apiName FROM copy", "4712|6000|MemoryCopy");
+	assert_sql(t,
+		   "SELECT pid, direction, kind, done_by, bytes, duration_ns, wait_ns, gb_per_s "
+		   "FROM rtl_copies",
+		   "4711|host to device|linear|sdma|6000|600|300|10.0");
+	assert_sql(t, "SELECT table_name FROM rtl_type WHERE name = 'transfer_end'",
+		   "rtl_s_rtl_hsa_copy_transfer_end");
 	/* An op without a description counts under its type. */
-	assert_answer(t->file, "SELECT Name, TotalCalls FROM top", "CopyHostToDevice|1");
-	assert_answer(t->file, "SELECT uid, kind FROM rtl_tracepoint ORDER BY uid",
-		      "60|agent;70|copy;77|call");
+	assert_sql(t, "SELECT Name, TotalCalls FROM top", "CopyHostToDevice|1");
+	assert_sql(t, "SELECT uid, kind FROM rtl_tracepoint ORDER BY uid",
+		   "60|agent;70|copy;77|call");
 }
 
-TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op)
+TRACE_TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op)
 {
-	struct trace *t = *state;
 	struct rtl_hsa_copy refused = sample_copy(), host = sample_copy();
 
 	begin(t, "");
@@ -103,16 +100,14 @@ TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op)
 	deliver_copy(t, &refused);
 	deliver_copy(t, &host);
 	trace_end(t);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_copyapi", "0");
-	assert_answer(t->file,
-		      "SELECT direction, done_by, begin_ns IS NULL, status FROM rtl_copies",
-		      "host to device|refused|1|4097;host to host|thread|0|0");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "0");
+	assert_sql(t, "SELECT count(*) FROM rocpd_copyapi", "0");
+	assert_sql(t, "SELECT direction, done_by, begin_ns IS NULL, status FROM rtl_copies",
+		   "host to device|refused|1|4097;host to host|thread|0|0");
 }
 
-TEST(test_sqlite_copies__no_times__stand_where_submitted)
+TRACE_TEST(test_sqlite_copies__no_times__stand_where_submitted)
 {
-	struct trace *t = *state;
 	struct rtl_hsa_copy copy = sample_copy();
 
 	begin(t, "");
@@ -120,13 +115,12 @@ TEST(test_sqlite_copies__no_times__stand_where_submitted)
 	copy.begin_ns = copy.end_ns = 0;
 	deliver_copy(t, &copy);
 	trace_end(t);
-	assert_answer(t->file, "SELECT start, \"end\" FROM rocpd_op", "5000000|5000000");
-	assert_answer(t->file, "SELECT begin_ns IS NULL, gb_per_s IS NULL FROM rtl_copies", "1|1");
+	assert_sql(t, "SELECT start, \"end\" FROM rocpd_op", "5000000|5000000");
+	assert_sql(t, "SELECT begin_ns IS NULL, gb_per_s IS NULL FROM rtl_copies", "1|1");
 }
 
-TEST(test_sqlite_copies__fill_in_a_call__is_a_call)
+TRACE_TEST(test_sqlite_copies__fill_in_a_call__is_a_call)
 {
-	struct trace *t = *state;
 	struct rtl_hsa_copy fill = sample_copy();
 
 	begin(t, "");
@@ -135,10 +129,10 @@ TEST(test_sqlite_copies__fill_in_a_call__is_a_call)
 	fill.flags = RTL_HSA_COPY_CALL_TIME | RTL_HSA_COPY_BLIT;
 	deliver_copy(t, &fill);
 	trace_end(t);
-	assert_answer(t->file, "SELECT opType FROM op", "FillBuffer");
-	assert_answer(t->file, "SELECT apiName, start, \"end\" FROM api WHERE domain = 'hsa'",
-		      "MemoryFill|5000000|5000900");
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_copyapi", "0");
+	assert_sql(t, "SELECT opType FROM op", "FillBuffer");
+	assert_sql(t, "SELECT apiName, start, \"end\" FROM api WHERE domain = 'hsa'",
+		   "MemoryFill|5000000|5000900");
+	assert_sql(t, "SELECT count(*) FROM rocpd_copyapi", "0");
 }
 
 RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

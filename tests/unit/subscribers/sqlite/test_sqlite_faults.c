@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SKIPPED 77
 
@@ -57,18 +56,16 @@ static void die_between_flushes(struct trace *t)
 	raise(SIGKILL);
 }
 
-TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position)
+TRACE_TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position)
 {
-	struct trace *t = *state;
 	char expected[64];
 
 	assert_int_equal(in_child(t, die_between_flushes), 128 + SIGKILL);
 	assert_valid(t->file);
 	snprintf(expected, sizeof(expected), "3000|0|%zu",
 		 3000 * (48 + sizeof(struct rtl_hsa_dispatch)));
-	assert_answer(t->file,
-		      "SELECT (SELECT count(*) FROM rocpd_op), ring, position FROM rtl_position",
-		      expected);
+	assert_sql(t, "SELECT (SELECT count(*) FROM rocpd_op), ring, position FROM rtl_position",
+		   expected);
 }
 
 static void finish_badly(struct trace *t)
@@ -80,14 +77,12 @@ static void finish_badly(struct trace *t)
 	t->host = NULL;
 }
 
-TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush)
+TRACE_TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush)
 {
-	struct trace *t = *state;
-
 	finish_badly(t);
 	assert_valid(t->file);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "3000");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "3000");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
 }
 
 static void exit_with_report(struct trace *t, int expected)
@@ -120,10 +115,8 @@ static void write_past_a_limit(struct trace *t)
 	exit_with_report(t, RTL_EPLUGIN);
 }
 
-TEST(test_sqlite_faults__file_size_limit__told_once_and_valid)
+TRACE_TEST(test_sqlite_faults__file_size_limit__told_once_and_valid)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(in_child(t, write_past_a_limit), 0);
 	assert_valid(t->file);
 	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") > 1000);
@@ -147,9 +140,8 @@ static void fill_a_disk(struct trace *t)
 	exit_with_report(t, RTL_EPLUGIN);
 }
 
-TEST(test_sqlite_faults__disk_full__told_once_and_valid)
+TRACE_TEST(test_sqlite_faults__disk_full__told_once_and_valid)
 {
-	struct trace *t = *state;
 	int result = in_child(t, fill_a_disk);
 
 	if (result == SKIPPED)
@@ -168,17 +160,14 @@ static void begin_on_a_full_disk(struct trace *t)
 	_exit(file_exists(t->file) ? 2 : 0);
 }
 
-TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing)
+TRACE_TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(in_child(t, begin_on_a_full_disk), 0);
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-TEST(test_sqlite_faults__reader_at_the_end__output_is_complete)
+TRACE_TEST(test_sqlite_faults__reader_at_the_end__output_is_complete)
 {
-	struct trace *t = *state;
 	sqlite3 *reader;
 	sqlite3_stmt *stmt;
 
@@ -192,15 +181,14 @@ TEST(test_sqlite_faults__reader_at_the_end__output_is_complete)
 	trace_end(t);
 	sqlite3_finalize(stmt);
 	sqlite3_close(reader);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "4000");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "4000");
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 }
 
-TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted)
+TRACE_TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted)
 {
-	struct trace *t = *state;
 	sqlite3 *other;
 
 	trace_begin(t, "");
@@ -214,12 +202,12 @@ TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted)
 	sqlite3_close(other);
 	fake_host_end(t->host);
 	assert_valid(t->file);
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "incomplete");
-	assert_answer(t->file,
-		      "SELECT l.published > 0, l.delivered, l.published = l.abandoned,"
-		      " x.count = l.abandoned FROM rtl_ledger AS l JOIN rtl_loss AS x"
-		      " USING (process, stream) WHERE cause = 'sqlite: could not be written'",
-		      "1|0|1|1");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "incomplete");
+	assert_sql(t,
+		   "SELECT l.published > 0, l.delivered, l.published = l.abandoned, x.count = "
+		   "l.abandoned FROM rtl_ledger AS l JOIN rtl_loss AS x USING (process, stream) "
+		   "WHERE cause = 'sqlite: could not be written'",
+		   "1|0|1|1");
 }
 
 struct neighbour {
@@ -246,9 +234,8 @@ static void *write_beside(void *user)
 	return NULL;
 }
 
-TEST(test_sqlite_faults__another_program_writes__all_rows_are_there)
+TRACE_TEST(test_sqlite_faults__another_program_writes__all_rows_are_there)
 {
-	struct trace *t = *state;
 	struct neighbour n = {.file = t->file};
 	char rows[32];
 
@@ -262,10 +249,10 @@ TEST(test_sqlite_faults__another_program_writes__all_rows_are_there)
 	assert_null(fake_host_failure(t->host));
 	trace_end(t);
 	assert_valid(t->file);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "100000");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "100000");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 	snprintf(rows, sizeof(rows), "%llu", (unsigned long long)n.rows);
-	assert_answer(t->file, "SELECT count(*) FROM neighbour", rows);
+	assert_sql(t, "SELECT count(*) FROM neighbour", rows);
 }
 
 /* Puts another file under each number that the process has `path` open under. */
@@ -304,9 +291,8 @@ static void lose_descriptors(struct trace *t)
 	fake_host_end(t->host);
 }
 
-TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file)
+TRACE_TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file)
 {
-	struct trace *t = *state;
 	char content[16] = "";
 	FILE *file;
 

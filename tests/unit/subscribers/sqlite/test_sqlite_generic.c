@@ -105,9 +105,8 @@ static void deliver(struct trace *t, const struct rtl_stream_info *stream, uint1
 	fake_host_deliver_one(t->host, &e);
 }
 
-TEST(test_sqlite_generic__every_kind__has_its_column)
+TRACE_TEST(test_sqlite_generic__every_kind__has_its_column)
 {
-	struct trace *t = *state;
 	struct all_kinds k = sample_kinds();
 
 	trace_begin(t, "");
@@ -120,35 +119,31 @@ TEST(test_sqlite_generic__every_kind__has_its_column)
 	k.uid = 600;
 	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT id, process, tid, time_ns, uid, parent_uid, instance, correlation"
-		      " FROM rtl_e_my_app_all_kinds",
-		      "3|1|42|2000000|600|0|8|0");
+	assert_sql(t,
+		   "SELECT id, process, tid, time_ns, uid, parent_uid, instance, correlation FROM "
+		   "rtl_e_my_app_all_kinds",
+		   "3|1|42|2000000|600|0|8|0");
 	assert_answer(
 		t->file,
 		"SELECT u1, i1, u2, i2, u4, i4, u8, i8, f4, yes, hex(bytes), f8"
 		" FROM rtl_e_my_app_all_kinds",
 		"255|-128|65535|-2|4294967295|-3|9223372036854775807|-9223372036854775808|0.5|"
 		"1|010203|1.0e+300");
-	assert_answer(t->file,
-		      "SELECT printf('%x', address), time, none, string, \"uid_2\", text"
-		      " FROM rtl_e_my_app_all_kinds",
-		      "ffff800000000000|77|NULL|an \"interned\" 'text' \xc3\xbc|600|it's!");
-	assert_answer(t->file, "SELECT args FROM rtl_e_my_app_all_kinds",
-		      "an 'interned' 'text' \xc3\xbc=-1, *=0x1f");
-	assert_answer(t->file, "SELECT \"values\" FROM rtl_e_my_app_all_kinds",
-		      "small=-1, *there=0x1f");
-	assert_answer(t->file, "SELECT name FROM rtl_tracepoint WHERE uid = 600", "here");
-	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2",
-		      "rtl_s_my_app_all_kinds");
-	assert_answer(t->file,
-		      "SELECT column_name FROM rtl_field WHERE stream = 2 AND name = 'uid'",
-		      "uid_2");
+	assert_sql(t,
+		   "SELECT printf('%x', address), time, none, string, \"uid_2\", text FROM "
+		   "rtl_e_my_app_all_kinds",
+		   "ffff800000000000|77|NULL|an \"interned\" 'text' \xc3\xbc|600|it's!");
+	assert_sql(t, "SELECT args FROM rtl_e_my_app_all_kinds",
+		   "an 'interned' 'text' \xc3\xbc=-1, *=0x1f");
+	assert_sql(t, "SELECT \"values\" FROM rtl_e_my_app_all_kinds", "small=-1, *there=0x1f");
+	assert_sql(t, "SELECT name FROM rtl_tracepoint WHERE uid = 600", "here");
+	assert_sql(t, "SELECT table_name FROM rtl_type WHERE stream = 2", "rtl_s_my_app_all_kinds");
+	assert_sql(t, "SELECT column_name FROM rtl_field WHERE stream = 2 AND name = 'uid'",
+		   "uid_2");
 }
 
-TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid)
+TRACE_TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid)
 {
-	struct trace *t = *state;
 	struct all_kinds k = sample_kinds();
 	const struct rtl_text bad[] = {
 		{0, UINT32_MAX}, {UINT32_MAX, 8}, {sizeof(k), 1}, {sizeof(k) - 2, 3}};
@@ -168,14 +163,13 @@ TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid)
 	k.text.length = 0;
 	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
 	trace_end(t);
-	assert_answer(t->file, "SELECT text FROM rtl_e_my_app_all_kinds ORDER BY id",
-		      ";;;;a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
-		      "b;");
+	assert_sql(t, "SELECT text FROM rtl_e_my_app_all_kinds ORDER BY id",
+		   ";;;;a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		   "b;");
 }
 
-TEST(test_sqlite_generic__very_long_text__is_whole)
+TRACE_TEST(test_sqlite_generic__very_long_text__is_whole)
 {
-	struct trace *t = *state;
 	size_t length = 3000000;
 	struct all_kinds *k = calloc(1, sizeof(*k) + length);
 
@@ -187,7 +181,7 @@ TEST(test_sqlite_generic__very_long_text__is_whole)
 	deliver(t, &kinds_stream, TYPE_A, k, (uint32_t)(sizeof(*k) + length));
 	trace_end(t);
 	free(k);
-	assert_answer(t->file, "SELECT length(text) FROM rtl_e_my_app_all_kinds", "3000000");
+	assert_sql(t, "SELECT length(text) FROM rtl_e_my_app_all_kinds", "3000000");
 }
 
 /* Kinds of a later version, and sizes that a kind does not have. */
@@ -224,11 +218,11 @@ TEST(test_sqlite_generic__unknown_kinds_and_sizes__are_bytes)
 	fake_host_stream(t->host, &stream);
 	deliver(t, &stream, TYPE_A, payload, sizeof(payload));
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT hex(\"new\"), hex(three), hex(half), hex(short), field"
-		      " FROM rtl_e_odd_type897",
-		      "01020304|010203|0102|01020304|1");
-	assert_answer(t->file, "SELECT kind FROM rtl_field WHERE name = 'new'", "unknown");
+	assert_sql(t,
+		   "SELECT hex(\"new\"), hex(three), hex(half), hex(short), field FROM "
+		   "rtl_e_odd_type897",
+		   "01020304|010203|0102|01020304|1");
+	assert_sql(t, "SELECT kind FROM rtl_field WHERE name = 'new'", "unknown");
 }
 
 #define NAMED(field_name)                                                                          \
@@ -261,15 +255,13 @@ TEST(test_sqlite_generic__odd_names__are_cleaned_and_kept_apart)
 	deliver(t, &stream, TYPE_A, payload, sizeof(payload));
 	deliver(t, &stream, TYPE_B, payload, sizeof(payload));
 	trace_end(t);
-	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2 ORDER BY type",
-		      "rtl_s_a_b_c_x_y;rtl_s_a_b_c_X_y_2");
-	assert_answer(t->file,
-		      "SELECT name FROM pragma_table_info('rtl_e_a_b_c_x_y')"
-		      " WHERE cid >= 8",
-		      "select;a___DROP_TABLE_rocpd_op____;Same;same_2;id_2;field;__;1st;time_ns_2");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_e_a_b_c_X_y_2", "1");
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
-	assert_answer(t->file, "SELECT name FROM rtl_stream WHERE stream = 2", "a.b\"c");
+	assert_sql(t, "SELECT table_name FROM rtl_type WHERE stream = 2 ORDER BY type",
+		   "rtl_s_a_b_c_x_y;rtl_s_a_b_c_X_y_2");
+	assert_sql(t, "SELECT name FROM pragma_table_info('rtl_e_a_b_c_x_y') WHERE cid >= 8",
+		   "select;a___DROP_TABLE_rocpd_op____;Same;same_2;id_2;field;__;1st;time_ns_2");
+	assert_sql(t, "SELECT count(*) FROM rtl_e_a_b_c_X_y_2", "1");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "0");
+	assert_sql(t, "SELECT name FROM rtl_stream WHERE stream = 2", "a.b\"c");
 }
 
 TEST(test_sqlite_generic__same_stream_of_two_processes__shares_tables)
@@ -294,8 +286,8 @@ TEST(test_sqlite_generic__same_stream_of_two_processes__shares_tables)
 	deliver(t, &twin, TYPE_A, &k, sizeof(k));
 	deliver(t, &older, TYPE_A, &k, 8);
 	trace_end(t);
-	assert_answer(t->file, "SELECT count(*), max(id) FROM rtl_e_my_app_all_kinds", "2|4");
-	assert_answer(t->file, "SELECT u1 FROM rtl_e_my_app_all_kinds_2", "255");
+	assert_sql(t, "SELECT count(*), max(id) FROM rtl_e_my_app_all_kinds", "2|4");
+	assert_sql(t, "SELECT u1 FROM rtl_e_my_app_all_kinds_2", "255");
 }
 
 RUN_TESTS(trace_setup, trace_teardown, NULL, NULL)

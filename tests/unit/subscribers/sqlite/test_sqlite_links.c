@@ -85,12 +85,12 @@ static void copy(struct trace *t, uint64_t number, uint64_t bytes)
 /* Each operation has one link, to a row that is there. */
 static void assert_whole(const struct trace *t)
 {
-	assert_answer(t->file,
-		      "SELECT (SELECT count(*) FROM rocpd_op) - count(DISTINCT l.op_id),"
-		      " count(*) - count(DISTINCT l.op_id) FROM rocpd_api_ops AS l"
-		      " JOIN rocpd_api AS a ON a.id = l.api_id",
-		      "0|0");
-	assert_answer(t->file, "SELECT count(*) - count(DISTINCT id) FROM rocpd_api", "0");
+	assert_sql(t,
+		   "SELECT (SELECT count(*) FROM rocpd_op) - count(DISTINCT l.op_id), count(*) - "
+		   "count(DISTINCT l.op_id) FROM rocpd_api_ops AS l JOIN rocpd_api AS a ON a.id = "
+		   "l.api_id",
+		   "0|0");
+	assert_sql(t, "SELECT count(*) - count(DISTINCT id) FROM rocpd_api", "0");
 }
 
 /* Function, begin, place and grid of everything, in order of calls. */
@@ -99,27 +99,22 @@ static void assert_whole(const struct trace *t)
 	" JOIN rocpd_api AS a ON a.id = l.api_id JOIN rtl_dispatch AS d ON d.op_id = l.op_id"      \
 	" ORDER BY a.start, l.place"
 
-TEST(test_sqlite_links__call_first__is_linked)
+TRACE_TEST(test_sqlite_links__call_first__is_linked)
 {
-	struct trace *t = *state;
-
 	begin(t, "");
 	call(t, UID_LAUNCH, 1, 1);
 	call(t, UID_LAUNCH, 2, 1);
 	dispatch(t, UID_LAUNCH, 2, 0);
 	dispatch(t, UID_LAUNCH, 1, 0);
 	trace_end(t);
-	assert_answer(t->file, LINKS, "hipLaunchKernel|1000|1|64;hipLaunchKernel|2000|1|128");
-	assert_answer(t->file, "SELECT gridX, stream FROM kernel ORDER BY 1",
-		      "64|0x1000;128|0x1000");
-	assert_answer(t->file, "SELECT launch_ns FROM rtl_dispatches WHERE grid_x = 64", "4999300");
+	assert_sql(t, LINKS, "hipLaunchKernel|1000|1|64;hipLaunchKernel|2000|1|128");
+	assert_sql(t, "SELECT gridX, stream FROM kernel ORDER BY 1", "64|0x1000;128|0x1000");
+	assert_sql(t, "SELECT launch_ns FROM rtl_dispatches WHERE grid_x = 64", "4999300");
 	assert_whole(t);
 }
 
-TEST(test_sqlite_links__operation_first__is_linked)
+TRACE_TEST(test_sqlite_links__operation_first__is_linked)
 {
-	struct trace *t = *state;
-
 	begin(t, "");
 	copy(t, 7, 100);
 	dispatch(t, UID_LAUNCH, 5, 0);
@@ -128,19 +123,16 @@ TEST(test_sqlite_links__operation_first__is_linked)
 	call(t, UID_LAUNCH, 7, 2);
 	copy(t, 7, 20);
 	trace_end(t);
-	assert_answer(t->file, LINKS, "hipLaunchKernel|5000|1|320");
-	assert_answer(t->file, "SELECT start, size FROM copy", "7000|120");
-	assert_answer(t->file,
-		      "SELECT count(*) FROM rtl_api_ops WHERE function = 'hipLaunchKernel'", "3");
+	assert_sql(t, LINKS, "hipLaunchKernel|5000|1|320");
+	assert_sql(t, "SELECT start, size FROM copy", "7000|120");
+	assert_sql(t, "SELECT count(*) FROM rtl_api_ops WHERE function = 'hipLaunchKernel'", "3");
 	assert_whole(t);
 }
 
 /* Another thread's doorbell took some of their packets along: before, and after they had returned.
  */
-TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came)
+TRACE_TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came)
 {
-	struct trace *t = *state;
-
 	begin(t, "");
 	dispatch(t, UID_LAUNCH, 1, 0);
 	call(t, UID_LAUNCH, 1, 0);
@@ -155,14 +147,13 @@ TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came)
 	call(t, UID_LAUNCH, 5, 0);
 	call(t, UID_LAUNCH, 6, 1); /* what it did was not recorded */
 	trace_end(t);
-	assert_answer(t->file, "SELECT group_concat(work) FROM rtl_call", "1,1,2,2,0,1");
+	assert_sql(t, "SELECT group_concat(work) FROM rtl_call", "1,1,2,2,0,1");
 	assert_whole(t);
 }
 
 /* Its process ended within it: the row has that end, its own thread and what it has done. */
-TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same)
+TRACE_TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same)
 {
-	struct trace *t = *state;
 	const struct rtl_hip_call payload = {
 		.begin_ns = 1000,
 		.function = 0,
@@ -182,18 +173,16 @@ TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same)
 	fake_host_deliver_one(t->host, &e);
 	dispatch(t, UID_LAUNCH, 1, 1);
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT tid, begin_ns, end_ns, unfinished, failed, result IS NULL, work"
-		      " FROM rtl_calls",
-		      "4713|1000|9000|1|0|1|2");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_api_ops", "2");
+	assert_sql(t,
+		   "SELECT tid, begin_ns, end_ns, unfinished, failed, result IS NULL, work FROM "
+		   "rtl_calls",
+		   "4713|1000|9000|1|0|1|2");
+	assert_sql(t, "SELECT count(*) FROM rtl_api_ops", "2");
 	assert_whole(t);
 }
 
-TEST(test_sqlite_links__graph__has_order_and_no_kernelapi)
+TRACE_TEST(test_sqlite_links__graph__has_order_and_no_kernelapi)
 {
-	struct trace *t = *state;
-
 	begin(t, "");
 	dispatch(t, UID_GRAPH, 3, 2);
 	dispatch(t, UID_GRAPH, 3, 0);
@@ -201,32 +190,30 @@ TEST(test_sqlite_links__graph__has_order_and_no_kernelapi)
 	dispatch(t, UID_GRAPH, 3, 3);
 	dispatch(t, UID_GRAPH, 3, 1);
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT l.function, l.place, d.submit_ns FROM rtl_api_ops AS l"
-		      " JOIN rtl_dispatch AS d ON d.op_id = l.op_id ORDER BY l.place",
-		      "hipGraphLaunch|1|3000;hipGraphLaunch|2|3001;hipGraphLaunch|3|3002;"
-		      "hipGraphLaunch|4|3003");
-	assert_answer(t->file, "SELECT count(*) FROM kernel", "0");
-	assert_answer(t->file, "SELECT work FROM rtl_calls", "4");
+	assert_sql(t,
+		   "SELECT l.function, l.place, d.submit_ns FROM rtl_api_ops AS l JOIN "
+		   "rtl_dispatch AS d ON d.op_id = l.op_id ORDER BY l.place",
+		   "hipGraphLaunch|1|3000;hipGraphLaunch|2|3001;hipGraphLaunch|3|3002;"
+		   "hipGraphLaunch|4|3003");
+	assert_sql(t, "SELECT count(*) FROM kernel", "0");
+	assert_sql(t, "SELECT work FROM rtl_calls", "4");
 	assert_whole(t);
 }
 
-TEST(test_sqlite_links__no_call_recorded__submission_stands)
+TRACE_TEST(test_sqlite_links__no_call_recorded__submission_stands)
 {
-	struct trace *t = *state;
-
 	begin(t, "");
 	dispatch(t, UID_LAUNCH, 9, 0); /* its process died in the call */
 	dispatch(t, UID_LAUNCH, 9, 1);
 	copy(t, 8, 50);
 	dispatch(t, UID_LAUNCH, 0, 0); /* by another thread */
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT apiName, domain, count(*) FROM api WHERE domain = 'hsa'"
-		      " GROUP BY apiName ORDER BY 1",
-		      "KernelDispatch|hsa|3;MemoryCopy|hsa|1");
-	assert_answer(t->file, "SELECT count(*) FROM kernel", "3");
-	assert_answer(t->file, "SELECT size FROM copyop", "50");
+	assert_sql(t,
+		   "SELECT apiName, domain, count(*) FROM api WHERE domain = 'hsa' GROUP BY "
+		   "apiName ORDER BY 1",
+		   "KernelDispatch|hsa|3;MemoryCopy|hsa|1");
+	assert_sql(t, "SELECT count(*) FROM kernel", "3");
+	assert_sql(t, "SELECT size FROM copyop", "50");
 	assert_whole(t);
 }
 

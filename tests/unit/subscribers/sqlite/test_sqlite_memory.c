@@ -13,7 +13,6 @@
 #include <link.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -136,7 +135,7 @@ static bool run_failing(struct trace *t, long n, bool all_from_there)
 	bool over = fails_fine(t, run_everything, n, all_from_there);
 
 	if (file_exists(t->file) && ask_int(t->file, "SELECT count(*) FROM sqlite_master"))
-		assert_answer(t->file, "PRAGMA integrity_check", "ok");
+		assert_sql(t, "PRAGMA integrity_check", "ok");
 	unlink(t->file);
 	unlink(in_folder(t, "t.db-wal"));
 	unlink(in_folder(t, "t.db-shm"));
@@ -177,11 +176,11 @@ static bool recover_failing(struct trace *t, long n, bool all_from_there)
 	in_child(t, die_after_a_flush);
 	over = fails_fine(t, recover_everything, n, all_from_there);
 	in_child(t, recover_everything);
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
-	assert_answer(t->file,
-		      "SELECT count(*), max(id), (SELECT count(*) FROM rtl_e_other_event),"
-		      " (SELECT value FROM rtl_meta WHERE key = 'state') FROM rocpd_op",
-		      "400|406|1|complete");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
+	assert_sql(t,
+		   "SELECT count(*), max(id), (SELECT count(*) FROM rtl_e_other_event), (SELECT "
+		   "value FROM rtl_meta WHERE key = 'state') FROM rocpd_op",
+		   "400|406|1|complete");
 	unlink(t->file);
 	return over;
 }

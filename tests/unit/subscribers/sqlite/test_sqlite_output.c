@@ -4,7 +4,6 @@
 
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* Loads with an output of the test's choice, in its folder. */
 static int load_output(struct trace *t, const char *name, const char *settings)
@@ -41,29 +40,23 @@ static const char *own_pid_name(const struct trace *t, const char *format)
 	return in_folder(t, name);
 }
 
-TEST(test_sqlite_output__name__pid_program_and_host_are_filled_in)
+TRACE_TEST(test_sqlite_output__name__pid_program_and_host_are_filled_in)
 {
-	struct trace *t = *state;
-
 	fake_host_begin(t->host, t->process);
 	assert_int_equal(load_output(t, "%e-%p-%h-100%%.db", ""), 0);
 	trace_end(t);
 	assert_true(file_exists(in_folder(t, "app-4711-testhost-100%.db")));
 }
 
-TEST(test_sqlite_output__in_the_process__names_are_its_own)
+TRACE_TEST(test_sqlite_output__in_the_process__names_are_its_own)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(load_output(t, "%e-%p.db", ""), 0);
 	trace_end(t);
 	assert_true(file_exists(own_pid_name(t, "test_sqlite_output-%d.db")));
 }
 
-TEST(test_sqlite_output__in_a_collector__waits_for_the_first_process)
+TRACE_TEST(test_sqlite_output__in_a_collector__waits_for_the_first_process)
 {
-	struct trace *t = *state;
-
 	fake_host_set_property(t->host, "where", "collector");
 	assert_int_equal(load_output(t, "%e-%p.db", ""), 0);
 	fake_host_stream(t->host, t->hsa);
@@ -75,10 +68,8 @@ TEST(test_sqlite_output__in_a_collector__waits_for_the_first_process)
 	assert_answer(in_folder(t, "app-4711.db"), "SELECT name FROM rtl_stream", "rtl.hsa");
 }
 
-TEST(test_sqlite_output__no_process_ever__no_file)
+TRACE_TEST(test_sqlite_output__no_process_ever__no_file)
 {
-	struct trace *t = *state;
-
 	fake_host_set_property(t->host, "where", "collector");
 	assert_int_equal(load_output(t, "%e-%p.db", ""), 0);
 	fake_host_stream(t->host, t->hsa);
@@ -86,49 +77,42 @@ TEST(test_sqlite_output__no_process_ever__no_file)
 	trace_end(t);
 }
 
-TEST(test_sqlite_output__older_trace__is_replaced)
+TRACE_TEST(test_sqlite_output__older_trace__is_replaced)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	deliver_dispatches(t, 10);
 	trace_end(t);
 	assert_int_equal(run_another(t, "another", NULL), 0);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'session'", "another");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "0");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'session'", "another");
 }
 
-TEST(test_sqlite_output__same_session__the_second_takes_another_name)
+TRACE_TEST(test_sqlite_output__same_session__the_second_takes_another_name)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	deliver_dispatches(t, 10);
 	trace_end(t);
 	assert_int_equal(run_another(t, "test-session", "holds another process of this session"),
 			 0);
 	assert_int_equal(run_another(t, "test-session", "-2.db"), 0);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "10");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "10");
 	assert_answer(own_pid_name(t, "t-%d.db"), "SELECT count(*) FROM rocpd_op", "0");
 	assert_true(file_exists(own_pid_name(t, "t-%d-2.db")));
 }
 
-TEST(test_sqlite_output__being_written__the_second_takes_another_name)
+TRACE_TEST(test_sqlite_output__being_written__the_second_takes_another_name)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	deliver_dispatches(t, 10);
 	assert_int_equal(run_another(t, "another", "is being written by another process"), 0);
 	deliver_dispatches(t, 10);
 	trace_end(t);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "20");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "20");
 	assert_true(file_exists(own_pid_name(t, "t-%d.db")));
 }
 
-TEST(test_sqlite_output__writer_is_dead__is_replaced)
+TRACE_TEST(test_sqlite_output__writer_is_dead__is_replaced)
 {
-	struct trace *t = *state;
 	pid_t child;
 	int status;
 
@@ -141,8 +125,8 @@ TEST(test_sqlite_output__writer_is_dead__is_replaced)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(file_exists(in_folder(t, "t.db-wal")));
 	assert_int_equal(run_another(t, "another", NULL), 0);
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'session'", "another");
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'session'", "another");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
 }
 
 static void refused(struct trace *t, const char *report)
@@ -154,9 +138,8 @@ static void refused(struct trace *t, const char *report)
 	assert_null(fake_host_failure(t->host));
 }
 
-TEST(test_sqlite_output__file_that_is_no_database__is_left_alone)
+TRACE_TEST(test_sqlite_output__file_that_is_no_database__is_left_alone)
 {
-	struct trace *t = *state;
 	char content[64] = "";
 	FILE *f;
 
@@ -169,9 +152,8 @@ TEST(test_sqlite_output__file_that_is_no_database__is_left_alone)
 			    "my thesis, the only copy, and it is long enough to look at\n");
 }
 
-TEST(test_sqlite_output__database_of_somebody_else__is_left_alone)
+TRACE_TEST(test_sqlite_output__database_of_somebody_else__is_left_alone)
 {
-	struct trace *t = *state;
 	sqlite3 *db;
 
 	sqlite3_open(t->file, &db);
@@ -179,42 +161,34 @@ TEST(test_sqlite_output__database_of_somebody_else__is_left_alone)
 		     NULL, NULL);
 	sqlite3_close(db);
 	refused(t, "is no trace that could be replaced");
-	assert_answer(t->file, "SELECT * FROM recipes", "soup");
+	assert_sql(t, "SELECT * FROM recipes", "soup");
 }
 
-TEST(test_sqlite_output__folder_in_the_way__is_refused)
+TRACE_TEST(test_sqlite_output__folder_in_the_way__is_refused)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(mkdir(t->file, 0700), 0);
 	refused(t, "is no trace that could be replaced");
 	rmdir(t->file);
 }
 
-TEST(test_sqlite_output__empty_file__is_used)
+TRACE_TEST(test_sqlite_output__empty_file__is_used)
 {
-	struct trace *t = *state;
-
 	write_file(t->file, "");
 	trace_begin(t, "");
 	trace_end(t);
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
 }
 
-TEST(test_sqlite_output__no_such_folder__one_clear_line)
+TRACE_TEST(test_sqlite_output__no_such_folder__one_clear_line)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(load_output(t, "missing/t.db", ""), RTL_EIO);
 	assert_true(fake_host_reported(t->host, "missing/t.db: cannot be created (No such file or"
 						" directory); choose another file with output="));
 	assert_int_equal(fake_host_reports(t->host), 1);
 }
 
-TEST(test_sqlite_output__folder_not_writable__one_clear_line)
+TRACE_TEST(test_sqlite_output__folder_not_writable__one_clear_line)
 {
-	struct trace *t = *state;
-
 	if (geteuid() == 0) {
 		/* Nothing is barred to root, but this. */
 		snprintf(t->file, sizeof(t->file), "/proc/self/t.db");
@@ -227,10 +201,8 @@ TEST(test_sqlite_output__folder_not_writable__one_clear_line)
 	assert_int_equal(fake_host_reports(t->host), 1);
 }
 
-TEST(test_sqlite_output__symbolic_link__its_target_is_written)
+TRACE_TEST(test_sqlite_output__symbolic_link__its_target_is_written)
 {
-	struct trace *t = *state;
-
 	write_file(in_folder(t, "target.db"), "");
 	assert_int_equal(symlink("target.db", t->file), 0);
 	trace_begin(t, "");

@@ -319,9 +319,8 @@ static void assert_message(struct reading *r, const struct rtl_event *e, const s
 
 /* ---- tests */
 
-TEST(test_sqlite_reader__all_kinds_of_fields__come_back)
+TRACE_TEST(test_sqlite_reader__all_kinds_of_fields__come_back)
 {
-	struct trace *t = *state;
 	struct message m = sample_message(t);
 	struct reading *r;
 
@@ -353,9 +352,8 @@ TEST(test_sqlite_reader__all_kinds_of_fields__come_back)
 	done(r);
 }
 
-TEST(test_sqlite_reader__file_that_is_written__gives_what_is_committed)
+TRACE_TEST(test_sqlite_reader__file_that_is_written__gives_what_is_committed)
 {
-	struct trace *t = *state;
 	struct reading *r;
 
 	trace_begin(t, "");
@@ -384,9 +382,8 @@ static void change(const struct trace *t, const char *sql)
 	sqlite3_close(db);
 }
 
-TEST(test_sqlite_reader__other_files__are_refused_with_one_line)
+TRACE_TEST(test_sqlite_reader__other_files__are_refused_with_one_line)
 {
-	struct trace *t = *state;
 	static const char *const changes[][2] = {
 		{"CREATE TABLE x (y)", "is no trace of rtl: it has no table rtl_meta"},
 		{"CREATE TABLE rtl_meta (key, value)", "it has no table rtl_origin"},
@@ -486,9 +483,8 @@ TEST(test_sqlite_reader__tables_that_make_no_sense__end_it_with_a_line)
 }
 
 /* Nothing but a crash fails, or what the sanitizers find. */
-TEST(test_sqlite_reader__damaged_bytes__never_crash)
+TRACE_TEST(test_sqlite_reader__damaged_bytes__never_crash)
 {
-	struct trace *t = *state;
 	struct message m = sample_message(t);
 	uint64_t random = 1;
 	char *whole, *damaged;

@@ -10,7 +10,6 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define SIZE (48 + sizeof(struct rtl_hsa_dispatch))
 
@@ -102,8 +101,8 @@ static void assert_whole(struct trace *t, int64_t dispatches)
 {
 	char expected[128];
 
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
-	assert_answer(t->file, "PRAGMA foreign_key_check", "");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
+	assert_sql(t, "PRAGMA foreign_key_check", "");
 	snprintf(expected, sizeof(expected), "%lld|%lld|%lld|%lld", (long long)dispatches,
 		 (long long)dispatches, (long long)dispatches, (long long)dispatches);
 	assert_answer(
@@ -113,34 +112,47 @@ static void assert_whole(struct trace *t, int64_t dispatches)
 		" JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id"
 		" JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id",
 		expected);
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
 }
 
-TEST(test_sqlite_recover__host_died__each_event_is_there_once)
+/* A host that has flushed so many dispatches. */
+static void die_after(struct trace *t, uint64_t dispatches)
 {
-	struct trace *t = *state;
+	begin_host(t, "collector");
+	deliver_dispatches(t, dispatches);
+	fake_host_flush(t->host);
+	die(t);
+}
 
+/* Goes on after what is stored, to the whole of it. */
+static void recover_whole(struct trace *t, uint64_t stored, uint64_t dispatches)
+{
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), stored * SIZE);
+	deliver_dispatches(t, dispatches);
+	trace_end(t);
+	assert_whole(t, (int64_t)dispatches);
+}
+
+TRACE_TEST(test_sqlite_recover__host_died__each_event_is_there_once)
+{
 	begin_host(t, "collector");
 	deliver_dispatches(t, 500);
 	fake_host_flush(t->host);
 	deliver_dispatches(t, 300); /* not flushed: not there */
 	die(t);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "500");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "500");
 
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 500 * SIZE);
-	deliver_dispatches(t, 800);
-	trace_end(t);
-	assert_whole(t, 800);
-	assert_answer(t->file, "SELECT published, delivered FROM rtl_ledger WHERE stream='rtl.hsa'",
-		      "800|800");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_process", "1");
-	assert_answer(t->file,
-		      "SELECT count(*) FROM rocpd_api WHERE domain_id ="
-		      " (SELECT id FROM rocpd_string WHERE string = 'rtl')",
-		      "2");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "1");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'where'", "collector");
+	recover_whole(t, 500, 800);
+	assert_sql(t, "SELECT published, delivered FROM rtl_ledger WHERE stream='rtl.hsa'",
+		   "800|800");
+	assert_sql(t, "SELECT count(*) FROM rtl_process", "1");
+	assert_sql(t,
+		   "SELECT count(*) FROM rocpd_api WHERE domain_id = (SELECT id FROM rocpd_string "
+		   "WHERE string = 'rtl')",
+		   "2");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "1");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'where'", "collector");
 }
 
 /* A dispatch on the GPU of that node, from a queue with that uid. */
@@ -164,10 +176,8 @@ static void begin_gpus(struct trace *t, const char *where, const char *settings)
 	trace_begin(t, settings);
 }
 
-TEST(test_sqlite_recover__gpus_by_index__go_on_so)
+TRACE_TEST(test_sqlite_recover__gpus_by_index__go_on_so)
 {
-	struct trace *t = *state;
-
 	begin_gpus(t, "collector", "gpu=index");
 	deliver_on(t, 2, 8);
 	deliver_on(t, 7, 9);
@@ -179,42 +189,31 @@ TEST(test_sqlite_recover__gpus_by_index__go_on_so)
 	deliver_on(t, 7, 9);
 	deliver_on(t, 3, 10); /* not told: of an older version */
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT gpuId, gpu FROM rocpd_op JOIN rtl_dispatch ON op_id = id"
-		      " ORDER BY id",
-		      "0|2;5|7;5|7;3|3");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "index");
+	assert_sql(t, "SELECT gpuId, gpu FROM rocpd_op JOIN rtl_dispatch ON op_id = id ORDER BY id",
+		   "0|2;5|7;5|7;3|3");
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "index");
 }
 
-TEST(test_sqlite_recover__names__are_not_doubled)
+TRACE_TEST(test_sqlite_recover__names__are_not_doubled)
 {
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	deliver_dispatches(t, 20);
-	fake_host_flush(t->host);
-	die(t);
-	begin_host(t, "recover");
-	deliver_dispatches(t, 40);
-	trace_end(t);
-	assert_whole(t, 40);
-	assert_answer(t->file,
-		      "SELECT count(*) - count(DISTINCT string), count(*) - count(DISTINCT id)"
-		      " FROM rocpd_string",
-		      "0|0");
-	assert_answer(t->file, "SELECT count(*) - count(DISTINCT string) FROM rocpd_ustring", "0");
-	assert_answer(t->file, "SELECT id FROM rocpd_string WHERE string = ''", "1");
-	assert_answer(t->file,
-		      "SELECT count(*) FROM rocpd_string s JOIN rocpd_ustring u USING (string)"
-		      " WHERE s.id <> u.id",
-		      "0");
+	die_after(t, 20);
+	recover_whole(t, 20, 40);
+	assert_sql(t,
+		   "SELECT count(*) - count(DISTINCT string), count(*) - count(DISTINCT id) FROM "
+		   "rocpd_string",
+		   "0|0");
+	assert_sql(t, "SELECT count(*) - count(DISTINCT string) FROM rocpd_ustring", "0");
+	assert_sql(t, "SELECT id FROM rocpd_string WHERE string = ''", "1");
+	assert_sql(t,
+		   "SELECT count(*) FROM rocpd_string s JOIN rocpd_ustring u USING (string) WHERE "
+		   "s.id <> u.id",
+		   "0");
 	/* uid 100 is every seventh */
-	assert_answer(t->file, "SELECT count(*) FROM op WHERE description = 'add'", "6");
+	assert_sql(t, "SELECT count(*) FROM op WHERE description = 'add'", "6");
 }
 
-TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
+TRACE_TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 {
-	struct trace *t = *state;
 	const char *sql = "SELECT group_concat(queueId || ':' || process || ':' || queue) FROM"
 			  " (SELECT * FROM rtl_queue ORDER BY queueId)";
 	struct rtl_hsa_queue payload = {.address = 77, .gpu = 1, .queue = 2, .packets = 64};
@@ -229,7 +228,7 @@ TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 	deliver_dispatches(t, 3);
 	fake_host_flush(t->host);
 	die(t);
-	assert_answer(t->file, sql, "1:1:1,2:1:2,3:1:3");
+	assert_sql(t, sql, "1:1:1,2:1:2,3:1:3");
 
 	begin_host(t, "recover");
 	other = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
@@ -242,17 +241,15 @@ TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 	e.time_ns = 500;
 	fake_host_deliver_one(t->host, &e);
 	trace_end(t);
-	assert_answer(t->file, sql, "1:1:1,2:1:2,3:1:3,4:2:3");
-	assert_answer(t->file,
-		      "SELECT address, packets, create_ns, destroy_ns FROM rtl_queue"
-		      " WHERE queueId = 2",
-		      "77|64|99|500");
+	assert_sql(t, sql, "1:1:1,2:1:2,3:1:3,4:2:3");
+	assert_sql(
+		t,
+		"SELECT address, packets, create_ns, destroy_ns FROM rtl_queue WHERE queueId = 2",
+		"77|64|99|500");
 }
 
-TEST(test_sqlite_recover__generic_tables__go_on)
+TRACE_TEST(test_sqlite_recover__generic_tables__go_on)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 10);
 	fake_host_flush(t->host);
@@ -261,21 +258,17 @@ TEST(test_sqlite_recover__generic_tables__go_on)
 	begin_host(t, "recover");
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 30);
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT count(*), count(DISTINCT number), min(id), max(id), max(text)"
-		      " FROM rtl_e_notes_note",
-		      "30|30|3|32|text");
-	assert_answer(t->file, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_e_notes%'",
-		      "1");
-	assert_answer(t->file, "SELECT group_concat(name) FROM rtl_stream", "rtl.hsa,notes");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_type WHERE table_name LIKE 'rtl_s_%'",
-		      "1");
+	assert_sql(t,
+		   "SELECT count(*), count(DISTINCT number), min(id), max(id), max(text) FROM "
+		   "rtl_e_notes_note",
+		   "30|30|3|32|text");
+	assert_sql(t, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_e_notes%'", "1");
+	assert_sql(t, "SELECT group_concat(name) FROM rtl_stream", "rtl.hsa,notes");
+	assert_sql(t, "SELECT count(*) FROM rtl_type WHERE table_name LIKE 'rtl_s_%'", "1");
 }
 
-TEST(test_sqlite_recover__changed_stream__gets_its_own_table)
+TRACE_TEST(test_sqlite_recover__changed_stream__gets_its_own_table)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 10);
 	fake_host_flush(t->host);
@@ -287,29 +280,25 @@ TEST(test_sqlite_recover__changed_stream__gets_its_own_table)
 	fake_host_stream(t->host, &note_streams[1]);
 	deliver_notes(t->host, &note_streams[1], t->process, 0, 7);
 	trace_end(t);
-	assert_answer(t->file, "SELECT count(*) FROM rtl_e_notes_note", "10");
-	assert_answer(t->file, "SELECT count(*), count(DISTINCT more) FROM rtl_e_notes_note_2",
-		      "7|1");
-	assert_answer(t->file,
-		      "SELECT stream, rtl_type.name, table_name FROM rtl_stream JOIN rtl_type "
-		      "USING (stream)"
-		      " WHERE rtl_stream.name = 'notes'",
-		      "2|note|rtl_s_notes_note;3|note|rtl_s_notes_note_2");
-	assert_answer(t->file,
-		      "SELECT process, delivered FROM rtl_ledger WHERE stream = 'notes'"
-		      " ORDER BY process",
-		      "1|10;2|7");
+	assert_sql(t, "SELECT count(*) FROM rtl_e_notes_note", "10");
+	assert_sql(t, "SELECT count(*), count(DISTINCT more) FROM rtl_e_notes_note_2", "7|1");
+	assert_sql(t,
+		   "SELECT stream, rtl_type.name, table_name FROM rtl_stream JOIN rtl_type USING "
+		   "(stream) WHERE rtl_stream.name = 'notes'",
+		   "2|note|rtl_s_notes_note;3|note|rtl_s_notes_note_2");
+	assert_sql(
+		t,
+		"SELECT process, delivered FROM rtl_ledger WHERE stream = 'notes' ORDER BY process",
+		"1|10;2|7");
 }
 
-TEST(test_sqlite_recover__two_layouts_at_once__ledger_keeps_both)
+TRACE_TEST(test_sqlite_recover__two_layouts_at_once__ledger_keeps_both)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	fake_host_stream(t->host, &note_streams[1]);
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 5);
 	trace_end(t);
-	assert_answer(t->file, "SELECT delivered FROM rtl_ledger WHERE stream = 'notes'", "5");
+	assert_sql(t, "SELECT delivered FROM rtl_ledger WHERE stream = 'notes'", "5");
 }
 
 /* Two processes, one of them on two rings. */
@@ -325,10 +314,8 @@ static void play_processes(struct trace *t, uint64_t a0, uint64_t a1, uint64_t b
 	deliver_notes(t->host, &note_streams[0], second, 5000, 5000 + b);
 }
 
-TEST(test_sqlite_recover__several_processes_and_rings__each_goes_on)
+TRACE_TEST(test_sqlite_recover__several_processes_and_rings__each_goes_on)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	play_processes(t, 10, 20, 30);
 	fake_host_flush(t->host);
@@ -337,19 +324,16 @@ TEST(test_sqlite_recover__several_processes_and_rings__each_goes_on)
 	begin_host(t, "recover");
 	play_processes(t, 15, 20, 35);
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT process, count(*), count(DISTINCT number) FROM rtl_e_notes_note"
-		      " GROUP BY process",
-		      "1|35|35;2|35|35");
-	assert_answer(t->file, "SELECT process, pid, spool <> 0 FROM rtl_process",
-		      "1|4711|1;2|5000|1");
-	assert_answer(t->file, "SELECT count(*), count(DISTINCT spool) FROM rtl_position", "3|2");
+	assert_sql(t,
+		   "SELECT process, count(*), count(DISTINCT number) FROM rtl_e_notes_note GROUP "
+		   "BY process",
+		   "1|35|35;2|35|35");
+	assert_sql(t, "SELECT process, pid, spool <> 0 FROM rtl_process", "1|4711|1;2|5000|1");
+	assert_sql(t, "SELECT count(*), count(DISTINCT spool) FROM rtl_position", "3|2");
 }
 
-TEST(test_sqlite_recover__pid_used_again__is_another_process)
+TRACE_TEST(test_sqlite_recover__pid_used_again__is_another_process)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 3);
 	fake_host_flush(t->host);
@@ -361,8 +345,7 @@ TEST(test_sqlite_recover__pid_used_again__is_another_process)
 	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 0);
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 3);
 	trace_end(t);
-	assert_answer(t->file, "SELECT process, count(*) FROM rtl_e_notes_note GROUP BY process",
-		      "1|3;2|3");
+	assert_sql(t, "SELECT process, count(*) FROM rtl_e_notes_note GROUP BY process", "1|3;2|3");
 }
 
 static void die_in_a_transaction(struct trace *t)
@@ -374,9 +357,8 @@ static void die_in_a_transaction(struct trace *t)
 	raise(SIGKILL);
 }
 
-TEST(test_sqlite_recover__killed_within_a_transaction__goes_on_before_it)
+TRACE_TEST(test_sqlite_recover__killed_within_a_transaction__goes_on_before_it)
 {
-	struct trace *t = *state;
 	pid_t child = fork();
 	siginfo_t info = {0};
 
@@ -386,22 +368,13 @@ TEST(test_sqlite_recover__killed_within_a_transaction__goes_on_before_it)
 	}
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_code, CLD_KILLED);
-	begin_host(t, "recover"); /* though nobody has waited for it yet */
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 1000 * SIZE);
-	deliver_dispatches(t, 51000);
-	trace_end(t);
-	assert_whole(t, 51000);
+	recover_whole(t, 1000, 51000); /* though nobody has waited for it yet */
 	waitpid(child, NULL, 0);
 }
 
-TEST(test_sqlite_recover__recovery_died__another_goes_on)
+TRACE_TEST(test_sqlite_recover__recovery_died__another_goes_on)
 {
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	deliver_dispatches(t, 100);
-	fake_host_flush(t->host);
-	die(t);
+	die_after(t, 100);
 	for (int i = 1; i <= 3; i++) {
 		begin_host(t, "recover");
 		deliver_dispatches(t, 100 + (uint64_t)i * 50);
@@ -409,22 +382,13 @@ TEST(test_sqlite_recover__recovery_died__another_goes_on)
 		deliver_dispatches(t, 7);
 		die(t);
 	}
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 250 * SIZE);
-	deliver_dispatches(t, 300);
-	trace_end(t);
-	assert_whole(t, 300);
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "4");
+	recover_whole(t, 250, 300);
+	assert_sql(t, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "4");
 }
 
-TEST(test_sqlite_recover__nothing_left__output_is_completed)
+TRACE_TEST(test_sqlite_recover__nothing_left__output_is_completed)
 {
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	deliver_dispatches(t, 100);
-	fake_host_flush(t->host);
-	die(t);
+	die_after(t, 100);
 	trace_new_host(t, "recover");
 	assert_int_equal(trace_load(t, ""), 0);
 	trace_end(t);
@@ -432,25 +396,18 @@ TEST(test_sqlite_recover__nothing_left__output_is_completed)
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-TEST(test_sqlite_recover__finished_output__is_appended_to)
+TRACE_TEST(test_sqlite_recover__finished_output__is_appended_to)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	deliver_dispatches(t, 100);
 	trace_end(t);
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
-	deliver_dispatches(t, 150);
-	trace_end(t);
-	assert_whole(t, 150);
-	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "1");
-	assert_answer(t->file, "PRAGMA journal_mode", "delete");
+	recover_whole(t, 100, 150);
+	assert_sql(t, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "1");
+	assert_sql(t, "PRAGMA journal_mode", "delete");
 }
 
-TEST(test_sqlite_recover__flush_fails__neither_rows_nor_positions)
+TRACE_TEST(test_sqlite_recover__flush_fails__neither_rows_nor_positions)
 {
-	struct trace *t = *state;
 	sqlite3 *other;
 
 	begin_host(t, "collector");
@@ -464,16 +421,11 @@ TEST(test_sqlite_recover__flush_fails__neither_rows_nor_positions)
 	sqlite3_close(other);
 	fake_host_end(t->host);
 	bury(t->file);
-	begin_host(t, "recover");
-	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
-	deliver_dispatches(t, 150);
-	trace_end(t);
-	assert_whole(t, 150);
+	recover_whole(t, 100, 150);
 }
 
-TEST(test_sqlite_recover__process_ends_before_the_flush__not_without_positions)
+TRACE_TEST(test_sqlite_recover__process_ends_before_the_flush__not_without_positions)
 {
-	struct trace *t = *state;
 	struct rtl_process *other;
 
 	begin_host(t, "collector");
@@ -481,16 +433,15 @@ TEST(test_sqlite_recover__process_ends_before_the_flush__not_without_positions)
 	fake_host_process_end(t->host, t->process);
 	other = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
 	fake_host_begin(t->host, other);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "0");
 	fake_host_flush(t->host);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "100");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_position", "1");
+	assert_sql(t, "SELECT count(*) FROM rocpd_op", "100");
+	assert_sql(t, "SELECT count(*) FROM rtl_position", "1");
 	trace_end(t);
 }
 
-TEST(test_sqlite_recover__events_not_as_described__are_counted_on)
+TRACE_TEST(test_sqlite_recover__events_not_as_described__are_counted_on)
 {
-	struct trace *t = *state;
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
 	struct rtl_event e;
 
@@ -503,37 +454,32 @@ TEST(test_sqlite_recover__events_not_as_described__are_counted_on)
 		fake_host_flush(t->host);
 		die(t);
 	}
-	assert_answer(t->file, "SELECT count FROM rtl_loss WHERE process = 0", "2");
+	assert_sql(t, "SELECT count FROM rtl_loss WHERE process = 0", "2");
 }
 
-TEST(test_sqlite_recover__calibration__is_written_at_the_end)
+TRACE_TEST(test_sqlite_recover__calibration__is_written_at_the_end)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "collector");
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT time_ns, pairs, tick_error_ns, ns_per_tick, first_ns, last_ns"
-		      " FROM rtl_clock WHERE pairs IS NOT NULL",
-		      "1001000|3|25|0.5|1000000|1001000");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE realtime_ns > 0", "2");
+	assert_sql(t,
+		   "SELECT time_ns, pairs, tick_error_ns, ns_per_tick, first_ns, last_ns FROM "
+		   "rtl_clock WHERE pairs IS NOT NULL",
+		   "1001000|3|25|0.5|1000000|1001000");
+	assert_sql(t, "SELECT count(*) FROM rtl_clock WHERE realtime_ns > 0", "2");
 }
 
-TEST(test_sqlite_recover__host_died_before_the_tables__begins_anew)
+TRACE_TEST(test_sqlite_recover__host_died_before_the_tables__begins_anew)
 {
-	struct trace *t = *state;
-
 	write_file(t->file, "");
 	begin_host(t, "recover");
 	deliver_dispatches(t, 30);
 	trace_end(t);
 	assert_whole(t, 30);
-	assert_answer(t->file, "SELECT count(*) FROM rtl_meta WHERE key = 'recovered'", "0");
+	assert_sql(t, "SELECT count(*) FROM rtl_meta WHERE key = 'recovered'", "0");
 }
 
-TEST(test_sqlite_recover__name_of_the_process__is_known_with_it)
+TRACE_TEST(test_sqlite_recover__name_of_the_process__is_known_with_it)
 {
-	struct trace *t = *state;
 	char text[512];
 
 	snprintf(text, sizeof(text), "output=%s", in_folder(t, "%e-%p.db"));

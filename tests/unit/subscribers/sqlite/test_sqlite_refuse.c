@@ -6,7 +6,6 @@
 #include "test_sqlite.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void begin(struct trace *t)
 {
@@ -23,17 +22,14 @@ static void refused(struct trace *t, int result, const char *why)
 		fail_msg("reported: %s", fake_host_report(t->host, 0, NULL));
 }
 
-TEST(test_sqlite_refuse__no_such_file__one_clear_line)
+TRACE_TEST(test_sqlite_refuse__no_such_file__one_clear_line)
 {
-	struct trace *t = *state;
-
 	refused(t, RTL_ENOENT, "is not there; output= must name the one that the dead host");
 	assert_false(file_exists(t->file));
 }
 
-TEST(test_sqlite_refuse__no_database__is_left_alone)
+TRACE_TEST(test_sqlite_refuse__no_database__is_left_alone)
 {
-	struct trace *t = *state;
 	struct stat before, after;
 
 	write_file(t->file, "my thesis, the only copy, and it is long enough to look at\n");
@@ -43,40 +39,34 @@ TEST(test_sqlite_refuse__no_database__is_left_alone)
 	assert_int_equal(after.st_size, before.st_size);
 }
 
-TEST(test_sqlite_refuse__database_of_somebody_else__is_left_alone)
+TRACE_TEST(test_sqlite_refuse__database_of_somebody_else__is_left_alone)
 {
-	struct trace *t = *state;
 	sqlite3 *db;
 
 	sqlite3_open(t->file, &db);
 	sqlite3_exec(db, "CREATE TABLE rocpd_metadata (id, tag, value)", NULL, NULL, NULL);
 	sqlite3_close(db);
 	refused(t, RTL_EFORMAT, "is no output of rtl");
-	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
+	assert_sql(t, "SELECT count(*) FROM sqlite_master", "1");
 }
 
-TEST(test_sqlite_refuse__other_version__is_refused)
+TRACE_TEST(test_sqlite_refuse__other_version__is_refused)
 {
-	struct trace *t = *state;
-
 	begin(t);
 	trace_end(t);
 	ask(t->file, "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'");
 	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 2 but 99");
 }
 
-TEST(test_sqlite_refuse__folder_in_the_way__is_refused)
+TRACE_TEST(test_sqlite_refuse__folder_in_the_way__is_refused)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(mkdir(t->file, 0700), 0);
 	refused(t, RTL_EFORMAT, "is no file");
 	rmdir(t->file);
 }
 
-TEST(test_sqlite_refuse__still_being_written__is_refused)
+TRACE_TEST(test_sqlite_refuse__still_being_written__is_refused)
 {
-	struct trace *t = *state;
 	struct fake_host *writing;
 
 	begin(t);

@@ -70,10 +70,8 @@ static void begin_host(struct trace *t, const char *where)
 static const char markers[] = "SELECT pid, tid, domain, category, args, start, \"end\" FROM api"
 			      " WHERE apiName = 'UserMarker' ORDER BY start";
 
-TEST(test_sqlite_regions__begin_and_end__as_user_markers)
+TRACE_TEST(test_sqlite_regions__begin_and_end__as_user_markers)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "process");
 	deliver(t, RTL_REGION_BEGIN, 1, 2000000, NULL, 600);
 	deliver(t, RTL_REGION_BEGIN, 2, 2000100, "a \"text\"", 0);
@@ -84,32 +82,29 @@ TEST(test_sqlite_regions__begin_and_end__as_user_markers)
 	deliver(t, RTL_REGION_END, 9, 2000350, "no begin", 0);
 	deliver(t, RTL_REGION_END, 1, 2000400, NULL, 600);
 	trace_end(t);
-	assert_answer(t->file, markers,
-		      "4711|41|roctx||solve|2000000|2000400;"
-		      "4711|42|roctx||a 'text'|2000100|2000200;"
-		      "4711|43|roctx||w|2000270|2000300");
+	assert_sql(t, markers,
+		   "4711|41|roctx||solve|2000000|2000400;4711|42|roctx||a "
+		   "'text'|2000100|2000200;4711|43|roctx||w|2000270|2000300");
 	assert_answer(
 		t->file,
 		"SELECT stream, type, name, instance, unfinished, uid FROM rtl_spans ORDER BY "
 		"instance",
 		"my.app|region|solve|1|0|600;my.app|region|a 'text'|2|0|0;"
 		"my.app|wait|w|3|0|0");
-	assert_answer(t->file,
-		      "SELECT (SELECT count(*) FROM rtl_e_my_app_region_begin),"
-		      " (SELECT count(*) FROM rtl_e_my_app_region_end)",
-		      "2|3");
+	assert_sql(t,
+		   "SELECT (SELECT count(*) FROM rtl_e_my_app_region_begin), (SELECT count(*) FROM "
+		   "rtl_e_my_app_region_end)",
+		   "2|3");
 }
 
-TEST(test_sqlite_regions__open_at_the_end__are_unfinished)
+TRACE_TEST(test_sqlite_regions__open_at_the_end__are_unfinished)
 {
-	struct trace *t = *state;
-
 	begin_host(t, "process");
 	deliver(t, RTL_REGION_BEGIN, 1, 2000000, "outer", 0);
 	deliver(t, RTL_SIGNAL, 0, 2000700, "last", 0);
 	trace_end(t);
-	assert_answer(t->file, markers, "4711|41|roctx||outer|2000000|2000700");
-	assert_answer(t->file, "SELECT name, unfinished FROM rtl_spans", "outer|1");
+	assert_sql(t, markers, "4711|41|roctx||outer|2000000|2000700");
+	assert_sql(t, "SELECT name, unfinished FROM rtl_spans", "outer|1");
 }
 
 /* What survives the death of a host. */
@@ -145,10 +140,8 @@ static void run_events(struct trace *t, int count)
 	}
 }
 
-TEST(test_sqlite_regions__host_died_in_between__each_is_there_once)
+TRACE_TEST(test_sqlite_regions__host_died_in_between__each_is_there_once)
 {
-	struct trace *t = *state;
-
 	for (int at = 0; at <= 7; at++) {
 		remove(t->file);
 		begin_host(t, "process");
@@ -157,13 +150,12 @@ TEST(test_sqlite_regions__host_died_in_between__each_is_there_once)
 		begin_host(t, "recover");
 		run_events(t, 7);
 		trace_end(t);
-		assert_answer(t->file, markers,
-			      "4711|41|roctx||solve|2000000|2000300;"
-			      "4711|42|roctx||second|2000100|2000200;"
-			      "4711|44|roctx||open|2000250|2000500;"
-			      "4711|45|roctx||last|2000400|2000500");
-		assert_answer(t->file, "SELECT name FROM rtl_spans WHERE unfinished", "open");
-		assert_answer(t->file, "PRAGMA foreign_key_check", "");
+		assert_sql(t, markers,
+			   "4711|41|roctx||solve|2000000|2000300;4711|42|roctx||second|2000100|"
+			   "2000200;4711|44|roctx||open|2000250|2000500;4711|45|roctx||last|"
+			   "2000400|2000500");
+		assert_sql(t, "SELECT name FROM rtl_spans WHERE unfinished", "open");
+		assert_sql(t, "PRAGMA foreign_key_check", "");
 	}
 }
 

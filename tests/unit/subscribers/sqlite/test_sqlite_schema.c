@@ -42,10 +42,8 @@ static const struct expected rocpd[] = {
 
 #define COUNT (sizeof(rocpd) / sizeof(rocpd[0]))
 
-TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd)
+TRACE_TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	trace_end(t);
 	for (size_t i = 0; i < COUNT; i++) {
@@ -53,10 +51,10 @@ TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd)
 
 		snprintf(sql, sizeof(sql), "SELECT type FROM sqlite_master WHERE name = '%s'",
 			 rocpd[i].name);
-		assert_answer(t->file, sql, rocpd[i].type);
+		assert_sql(t, sql, rocpd[i].type);
 		snprintf(sql, sizeof(sql), "SELECT group_concat(name) FROM pragma_table_info('%s')",
 			 rocpd[i].name);
-		assert_answer(t->file, sql, rocpd[i].columns);
+		assert_sql(t, sql, rocpd[i].columns);
 	}
 }
 
@@ -71,21 +69,17 @@ static void read_all_views(const char *file)
 	ask(file, "SELECT * FROM rtl_dispatches LIMIT 5");
 }
 
-TEST(test_sqlite_schema__empty_trace__views_can_be_read)
+TRACE_TEST(test_sqlite_schema__empty_trace__views_can_be_read)
 {
-	struct trace *t = *state;
-
 	assert_int_equal(trace_load(t, ""), 0);
 	trace_end(t);
 	read_all_views(t->file);
-	assert_answer(t->file, "SELECT count(*) FROM top", "0");
-	assert_answer(t->file, "SELECT count(*) FROM busy", "0");
+	assert_sql(t, "SELECT count(*) FROM top", "0");
+	assert_sql(t, "SELECT count(*) FROM busy", "0");
 }
 
-TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean)
+TRACE_TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean)
 {
-	struct trace *t = *state;
-
 	fake_host_tracepoint(t->host, t->process, 100, "kernel", "_Z3addPf", "demangled",
 			     "add(float*)");
 	trace_begin(t, "");
@@ -97,61 +91,54 @@ TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean)
 	trace_end(t);
 	read_all_views(t->file);
 	/* 4 kernels of 600 ns, from 5000300 to 5003900. */
-	assert_answer(t->file, "SELECT * FROM top", "add(float*)|4|2|0.6|100.0");
-	assert_answer(t->file, "SELECT * FROM busy ORDER BY gpuId",
-		      "1|1200|3600|0.333333333333333;2|1200|3600|0.333333333333333");
-	assert_answer(t->file, "SELECT * FROM op WHERE id = 4",
-		      "4|2|2|1|5001300|5001900|add(float*)|KernelExecution");
-	assert_answer(t->file, "SELECT * FROM kernel WHERE id = 4",
-		      "4|2|2|1|5001300|5001900|600||1024|2|3|64|4|5|4096|16|add(float*)");
-	assert_answer(t->file, "SELECT * FROM api WHERE id = 4",
-		      "4|4711|4711|5001000|5001000|hsa||KernelDispatch|add(float*)");
-	assert_answer(t->file, "SELECT * FROM nop WHERE id = 3",
-		      "3|0|1|1|0|5000300|5000900|add(float*)|KernelExecution");
-	assert_answer(t->file, "SELECT node, pid, tid FROM napi WHERE id = 4", "0|4711|4711");
+	assert_sql(t, "SELECT * FROM top", "add(float*)|4|2|0.6|100.0");
+	assert_sql(t, "SELECT * FROM busy ORDER BY gpuId",
+		   "1|1200|3600|0.333333333333333;2|1200|3600|0.333333333333333");
+	assert_sql(t, "SELECT * FROM op WHERE id = 4",
+		   "4|2|2|1|5001300|5001900|add(float*)|KernelExecution");
+	assert_sql(t, "SELECT * FROM kernel WHERE id = 4",
+		   "4|2|2|1|5001300|5001900|600||1024|2|3|64|4|5|4096|16|add(float*)");
+	assert_sql(t, "SELECT * FROM api WHERE id = 4",
+		   "4|4711|4711|5001000|5001000|hsa||KernelDispatch|add(float*)");
+	assert_sql(t, "SELECT * FROM nop WHERE id = 3",
+		   "3|0|1|1|0|5000300|5000900|add(float*)|KernelExecution");
+	assert_sql(t, "SELECT node, pid, tid FROM napi WHERE id = 4", "0|4711|4711");
 }
 
-TEST(test_sqlite_schema__metadata__say_version_and_run)
+TRACE_TEST(test_sqlite_schema__metadata__say_version_and_run)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT value FROM rocpd_metadata WHERE tag IN ('gpu_stride', 'pid_stride',"
-		      " 'schema_version') ORDER BY tag",
-		      "1000;10000000;3");
-	assert_answer(t->file, "SELECT id, string FROM rocpd_string WHERE id = 1", "1|");
-	assert_answer(t->file, "SELECT id, string FROM rocpd_ustring WHERE id = 1", "1|");
-	assert_answer(t->file, "SELECT * FROM rtl_meta ORDER BY key",
-		      "clock|CLOCK_BOOTTIME, "
-		      "ns;gpu|node;mode|standard;schema|2;session|test-session;"
-		      "state|complete;version|0.1.0;where|process");
-	assert_answer(t->file, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_session'",
-		      "test-session");
+	assert_sql(t,
+		   "SELECT value FROM rocpd_metadata WHERE tag IN ('gpu_stride', 'pid_stride', "
+		   "'schema_version') ORDER BY tag",
+		   "1000;10000000;3");
+	assert_sql(t, "SELECT id, string FROM rocpd_string WHERE id = 1", "1|");
+	assert_sql(t, "SELECT id, string FROM rocpd_ustring WHERE id = 1", "1|");
+	assert_sql(t, "SELECT * FROM rtl_meta ORDER BY key",
+		   "clock|CLOCK_BOOTTIME, "
+		   "ns;gpu|node;mode|standard;schema|2;session|test-session;state|complete;version|"
+		   "0.1.0;where|process");
+	assert_sql(t, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_session'", "test-session");
 }
 
-TEST(test_sqlite_schema__finished__is_one_file_without_traces_of_writing)
+TRACE_TEST(test_sqlite_schema__finished__is_one_file_without_traces_of_writing)
 {
-	struct trace *t = *state;
-
 	trace_begin(t, "");
 	deliver_dispatches(t, 2000);
 	trace_end(t);
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 	assert_false(file_exists(in_folder(t, "t.db-shm")));
-	assert_answer(t->file, "PRAGMA journal_mode", "delete");
-	assert_answer(t->file, "PRAGMA page_size", "16384");
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
-	assert_answer(t->file, "PRAGMA foreign_key_check", "");
-	assert_answer(t->file, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_memory%'",
-		      "0");
+	assert_sql(t, "PRAGMA journal_mode", "delete");
+	assert_sql(t, "PRAGMA page_size", "16384");
+	assert_sql(t, "PRAGMA integrity_check", "ok");
+	assert_sql(t, "PRAGMA foreign_key_check", "");
+	assert_sql(t, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_memory%'", "0");
 }
 
 /* Each query that the documentation offers, as it stands there. */
-TEST(test_sqlite_schema__queries_of_the_documentation__can_be_run)
+TRACE_TEST(test_sqlite_schema__queries_of_the_documentation__can_be_run)
 {
-	struct trace *t = *state;
 	FILE *f = fopen(SQLITE_DOCUMENT, "r");
 	char line[512], sql[4096];
 	int queries = 0;

@@ -2,10 +2,7 @@
 /* Definitions of counters for tests, read as `rtl` and a program read them. */
 #pragma once
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "../../streams/hsa/counter/metrics.h"
 #include "definitions.h"
