@@ -497,6 +497,7 @@ void gpu_time_fini(struct gpu_time *gpu)
 	free(gpu->marks);
 	free(gpu->path.ended);
 	free(gpu->path.running);
+	map_fini(&gpu->path.newest);
 	idle_rows_fini(&gpu->rows);
 }
 

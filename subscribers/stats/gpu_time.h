@@ -124,9 +124,7 @@ struct path {
 		running; /* told, and not ended before what was told last: that ends last is first */
 	size_t ended_count, running_count;
 	uint64_t gone, begun; /* begin of the newest */
-	struct {
-		uint64_t key, number;
-	} newest[1024]; /* ended, of queues, streams, processes */
+	struct map newest;    /* hash of process and queue or stream -> number of what ended last */
 };
 
 struct gpu_time {

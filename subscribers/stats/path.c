@@ -10,16 +10,6 @@
 
 /* ---- work */
 
-/* The number of the newest of such a key, which it then is. */
-static uint64_t *newest(struct path *path, uint64_t key)
-{
-	__typeof__(path->newest[0]) *at = &path->newest[key % 1024];
-
-	if (at->key != key)
-		*at = (__typeof__(*at)){.key = key};
-	return &at->number;
-}
-
 static uint64_t key_of(const struct gpu_work *work, uint64_t kind, uint64_t number)
 {
 	return hash_number(hash_number((uintptr_t)work->thread->process + kind) + number);
@@ -49,18 +39,19 @@ void path_end(struct gpu_time *gpu, uint64_t time_ns)
 		path->ended[path->ended_count++] = *work;
 		const uint64_t number = path->gone + path->ended_count;
 
-		*newest(path, key_of(work, 0, 0)) = number;
-		*newest(path, key_of(work, 1, work->queue)) = number;
-		*newest(path, key_of(work, 2, work->stream)) = number;
+		if (!map_set(&path->newest, key_of(work, 0, 0), number) ||
+		    !map_set(&path->newest, key_of(work, 1, work->queue), number) ||
+		    !map_set(&path->newest, key_of(work, 2, work->stream), number))
+			gpu->out_of_memory = true;
 	}
 }
 
 /* Of work that begins, what it waited for. */
-static uint64_t find_before(struct path *path, const struct gpu_work *work)
+static uint64_t find_before(const struct path *path, const struct gpu_work *work)
 {
-	const uint64_t last = *newest(path, key_of(work, 0, 0));
-	const uint64_t own = work->queue    ? *newest(path, key_of(work, 1, work->queue))
-			     : work->stream ? *newest(path, key_of(work, 2, work->stream))
+	const uint64_t last = map_get(&path->newest, key_of(work, 0, 0));
+	const uint64_t own = work->queue    ? map_get(&path->newest, key_of(work, 1, work->queue))
+			     : work->stream ? map_get(&path->newest, key_of(work, 2, work->stream))
 					    : 0;
 	const struct gpu_work *all = work_at(path, last), *before = work_at(path, own);
 	const bool is_behind = before && before->end > work->submit;

@@ -598,4 +598,30 @@ TEST(test_path__of_very_much_work__what_is_forgotten_is_not_known)
 			3 * PATH_ENDED + 2);
 }
 
+/* Two pieces of work in each of many queues: the last waited for the first of its own. */
+TEST(test_path__many_queues__each_is_known)
+{
+	enum { QUEUES = 3000 };
+	struct world *world = *state;
+
+	assert_true(host_time_add_call(&world->host, world->threads[0], 2, 40000, NULL));
+	for (uint64_t i = 0; i < 2 * QUEUES; i++)
+		assert_true(gpu_time_add(
+			&world->gpu,
+			&(struct gpu_work){.begin = 10 + 2 * i,
+					   .end = 10 + 2 * i + (i == QUEUES ? 9000 : 1),
+					   .submit = 1,
+					   .stream = 1 + i % QUEUES,
+					   .queue = 1 + i % QUEUES,
+					   .packet = i / QUEUES,
+					   .thread = world->threads[0],
+					   .what = world->names[i < QUEUES ? CALL_A : CALL_B]}));
+	world->done[world->done_count++] = (struct done){1, 40000, 0, RANGE_A, true};
+	world->process.deeds[SUMMARY_HIP_CALLS].count = 0;
+	deliver(world);
+	check_paths(world);
+	assert_int_equal(on_path(world, RANGE_A, PATH_WORK, CALL_A), 1);
+	assert_int_equal(on_path(world, RANGE_A, PATH_WORK, CALL_B), 9000);
+}
+
 RUN_TESTS(set_up, tear_down, NULL, NULL)
