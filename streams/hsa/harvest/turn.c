@@ -75,8 +75,10 @@ __attribute__((cold)) bool turn_take_patiently(struct turn *turn, bool also_out)
 
 	if (turn_is_mine(turn))
 		return false;
-	if (turn_take_spinning(turn, rtl_thread_id()))
+	if (futex_take_spinning(&turn->by, rtl_thread_id())) {
+		turn_self = turn;
 		return true;
+	}
 	patience = turn_begin_waiting(turn);
 	while (!taken && (also_out || turn_state(turn) != TURN_OUT) &&
 	       turn_is_worth_waiting(turn, &patience)) {

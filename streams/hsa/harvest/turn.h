@@ -46,15 +46,6 @@ static inline bool turn_try(struct turn *turn, uint32_t thread)
 	return true;
 }
 
-/* The same, and looks for the end of another one's for a moment, without sleeping. */
-static inline bool turn_take_spinning(struct turn *turn, uint32_t thread)
-{
-	if (!futex_take_spinning(&turn->by, thread))
-		return false;
-	turn_self = turn;
-	return true;
-}
-
 bool turn_take_patiently(struct turn *turn, bool also_out);
 
 /* Takes it, and waits as long as that is worth it; also_out: while its owner is out, too. False: it was not, or a signal
