@@ -11,27 +11,10 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, BUS to LATE of collectives, GAP and PATH of
- * nodes of graphs. */
-enum {
-	KEY,
-	SHARE,
-	COUNT,
-	TOTAL,
-	MEAN,
-	MIN,
-	P50,
-	P99,
-	MAX,
-	GAP,
-	PATH,
-	BYTES,
-	RATE,
-	BUS,
-	SKEW,
-	LATE,
-	CELLS
-};
+/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of graphs. */
+enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE };
+/* Of collectives. */
+enum { BUS = RATE + 1, SKEW, LATE, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
