@@ -11,6 +11,9 @@
 #define LIBRARY_XPTI       "librtl_xpti.so"
 #define LIBRARY_XPTI_LINKS "rtl/xpti"
 
+/** The profiler plugin for RCCL, likewise. */
+#define LIBRARY_RCCL "librtl_rccl.so"
+
 /** Path of librtl as it is loaded, without symbolic links; to be freed. */
 char *library_rtl(void);
 /** Path of a file in librtl's folder, there or not; to be freed. */

@@ -260,12 +260,30 @@ static int prepare_xpti(struct session *session)
 	return status;
 }
 
+/* RCCL's one profiler plugin; ours passes on to the user's. */
+static void prepare_rccl(struct session *session)
+{
+	static const char variable[] = "NCCL_PROFILER_PLUGIN";
+	const struct mode *mode = find_mode(session_mode(session));
+	const char *now = getenv(variable);
+	char *path = library_beside_rtl(LIBRARY_RCCL);
+
+	if (mode && mode->preload && !session->no_rocm && !access(path, R_OK)) {
+		if (now && strcmp(cli_base_name(now), LIBRARY_RCCL) != 0)
+			session_set(session, "RTL_RCCL_PLUGIN", now);
+		session_set(session, variable, path);
+	}
+	free(path);
+}
+
 int session_prepare_programs(struct session *session, const char *id)
 {
 	int status = session_prepare_runtime(session);
 
 	if (!status)
 		status = prepare_xpti(session);
+	if (!status)
+		prepare_rccl(session);
 	if (id)
 		session_set(session, "RTL_SESSION", id);
 	return status;

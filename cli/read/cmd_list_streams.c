@@ -107,14 +107,18 @@ static int add_rtl(struct listing *listing)
 {
 	int status = add_own(listing, library_rtl());
 	int rocm = add_own(listing, library_beside_rtl(LIBRARY_ROCM));
-	char *path = library_beside_rtl(LIBRARY_XPTI);
-	int xpti = CLI_OK;
+	static const char *const optional[] = {LIBRARY_RCCL, LIBRARY_XPTI};
 
-	if (!access(path, F_OK))
-		xpti = add_own(listing, path);
-	else
-		free(path);
-	return status ? status : rocm ? rocm : xpti;
+	status = status ? status : rocm;
+	for (size_t i = 0; !status && i < sizeof(optional) / sizeof(*optional); i++) {
+		char *path = library_beside_rtl(optional[i]);
+
+		if (!access(path, F_OK))
+			status = add_own(listing, path);
+		else
+			free(path);
+	}
+	return status;
 }
 
 /* The library stays loaded: unloading may crash it. */

@@ -221,6 +221,7 @@ void event_sink_fini(struct event_sink *sink)
 	counters_fini(sink);
 	map_fini(&sink->strings);
 	map_fini(&sink->functions);
+	map_fini(&sink->collectives);
 	map_free(&sink->kernels);
 	for (struct stream *s = sink->streams, *next; s; s = next) {
 		next = s->next;

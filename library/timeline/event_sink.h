@@ -60,6 +60,7 @@ struct event_sink {
 	struct map strings;        /* hash of process and id -> struct name * */
 	struct map kernels;        /* uid -> struct work_kernel * */
 	struct map functions;      /* uid -> struct name * */
+	struct map collectives;    /* work_flow_id -> struct name *, of the kernel of RCCL */
 	struct pairing pairing;
 	struct room room;
 };

@@ -9,19 +9,57 @@
 
 #include "event_sink.h"
 
+#define COLLECTIVES_MOST 65536u /* whose kernels may still come */
+
 /* ---- dispatches, copies, GPUs ---- */
 
-static void take_dispatch(struct stream *stream, struct work_process *process,
-			  const struct rtl_event *event)
+/* The kernel of a collective is called by it: "AllReduce, 4096 bytes"; of a group, "Send, 4096 bytes, ...". */
+static void take_collective(struct stream *stream, struct work_process *process,
+			    const struct rtl_event *event)
+{
+	struct event_sink *sink = stream->sink;
+	const struct rtl_rccl *is = event->payload;
+	const uint64_t key = work_flow_id(process, event->correlation);
+	const struct name *operation = event_lookup_string(sink, event->process, is->operation);
+	struct name *name = (struct name *)(uintptr_t)map_get(&sink->collectives, key);
+	char text[300];
+
+	if (name)
+		snprintf(text, sizeof(text), "%.250s%s", name->text,
+			 strstr(name->text, ", ...") ? "" : ", ...");
+	else
+		snprintf(text, sizeof(text), "%.250s, %" PRIu64 " bytes",
+			 operation ? operation->text : "collective", is->bytes);
+	if (sink->collectives.hash.count >= COLLECTIVES_MOST)
+		map_fini(&sink->collectives);
+	name = timeline_intern(&sink->timeline, text);
+	if (event->correlation && name && !map_set(&sink->collectives, key, (uintptr_t)name))
+		sink->timeline.out_of_memory = true;
+	generic_events(stream, &event, 1);
+}
+
+static EVENT_SINK_EACH(collective_events, take_collective)
+
+	static void take_dispatch(struct stream *stream, struct work_process *process,
+				  const struct rtl_event *event)
 {
 	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_dispatch *d = event->payload;
 	const struct work_kernel *kernel =
 		event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
+	const uint64_t flow = work_flow_id(process, event->correlation);
+	struct name *collective = (struct name *)(uintptr_t)map_get(&sink->collectives, flow);
 	struct rtl_hsa_dispatch unfinished;
+	struct work_kernel named;
 
 	if (!kernel)
 		return;
+	/* HTA knows communication by the kernel's name */
+	if (collective && !sink->work.is_kineto && strstr(kernel->name->text, "nccl")) {
+		named = *kernel;
+		named.name = collective;
+		kernel = &named;
+	}
 	if (event->type == RTL_TASK_UNFINISHED) { /* as far as it is known */
 		unfinished = *d;
 		unfinished.begin_ns = d->submit_ns;
@@ -310,6 +348,10 @@ static const struct wanted roctx[] = {
 	{RTL_REGION_UNFINISHED, sizeof(struct rtl_roctx_range), roctx_events, true},
 	{RTL_METADATA, sizeof(struct rtl_roctx_name), roctx_events, true},
 };
+static const struct wanted rccl[] = {
+	{RTL_SIGNAL, sizeof(struct rtl_rccl), collective_events, false},
+	{RTL_METADATA, 0, generic_events, true},
+};
 static const struct wanted counter[] = {
 	{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), counters_values, false},
 	{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), counters_intervals, true},
@@ -321,6 +363,7 @@ static const struct wanted_stream streams[] = {
 	{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, WANTED(copy)},
 	{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, WANTED(memory)},
 	{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(roctx)},
+	{RTL_STREAM_RCCL, RTL_STREAM_RCCL_VERSION, WANTED(rccl)},
 	{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, WANTED(counter)},
 };
 /* Without tracks of counters only what describes them is shown. */

@@ -27,6 +27,9 @@ struct call_context {
 
 extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
 
+/* For librtl_rccl, which finds it by name: the thread's last call of HIP that has submitted something; 0: none. */
+uint64_t rtl_rocm_last_work(void);
+
 /* Not 0 if the begin (an even type) or the end (the next one) is wanted: rtl_enabled for both in one relaxed load. The
  * array begins at an even place: test_abi.c. */
 static inline unsigned wanted_pair(const struct rtl_stream *stream, uint16_t begin)

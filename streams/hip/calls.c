@@ -387,6 +387,13 @@ static __attribute__((cold, noinline)) void report(const struct hip_call *call, 
 			   function->result_kind == 'e' && !result);
 }
 
+static __thread uint64_t last_work __attribute__((tls_model("initial-exec")));
+
+__attribute__((visibility("default"))) uint64_t rtl_rocm_last_work(void)
+{
+	return last_work;
+}
+
 void hip_call_end(const struct hip_call *call, int64_t result)
 {
 	const enum hip_id id = call->id;
@@ -410,6 +417,8 @@ void hip_call_end(const struct hip_call *call, int64_t result)
 		end.succeeded = false;
 		end.flags = flags_of_failure(function, result);
 	}
+	if (end.work)
+		last_work = call->image.correlation;
 	leave(call);
 	rtl_scope_pop(call->scope);
 	if (UNLIKELY(call->left_out)) {

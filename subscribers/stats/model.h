@@ -28,6 +28,15 @@ struct summary_within {
 	struct summary_group *row; /* of a range that has not ended: for its key; NULL: none */
 };
 
+/* Of a collective whose ranks have all come: how far apart, and who came last. */
+struct summary_skew {
+	uint64_t count, ns, max_ns;
+	int32_t ranks;
+	struct {
+		uint64_t count, ns; /* that it was the last one, and the first one had to wait */
+	} late[];                   /* of a rank */
+};
+
 struct summary_group {
 	struct summary_section *section;
 	uint64_t failed;  /* of those counted */
@@ -39,8 +48,11 @@ struct summary_group {
 	/* Of a node of a graph: its kernel's row, and the gaps before it. */
 	const struct summary_group *node_of;
 	uint64_t gaps, gap_ns;
-	uint64_t path_ns;              /* of a node, on critical paths */
-	struct idle_rows path;         /* of a range or a graph: its critical paths */
+	uint64_t path_ns;      /* of a node, on critical paths */
+	struct idle_rows path; /* of a range or a graph: its critical paths */
+	double bus; /* of a collective: its bus bandwidth is its rate times this; else 0 */
+	struct summary_skew *skew;     /* NULL: ranks are not known */
+	int is_collective;             /* a kernel of RCCL; -1: not one, 0: not known yet */
 	struct summary_graph *graph;   /* whose launches these are, or NULL */
 	struct summary_within *within; /* of a range: what was submitted in it */
 	struct histogram histogram;
@@ -233,7 +245,7 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 
 /* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
-#define SUMMARY_CELLS 13u
+#define SUMMARY_CELLS 16u
 #define SUMMARY_CELL  96u
 struct summary_row {
 	char cells[SUMMARY_CELLS][SUMMARY_CELL];

@@ -69,6 +69,24 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_end(json);
 }
 
+static void print_skew(struct json *json, const struct summary_skew *skew)
+{
+	json_number(json, "skew_count", skew->count);
+	json_real(json, "mean_skew_ns", (double)skew->ns / (double)skew->count, 1);
+	json_number(json, "max_skew_ns", skew->max_ns);
+	json_array(json, "waited_for");
+	for (int32_t i = 0; i < skew->ranks; i++) {
+		if (!skew->late[i].count)
+			continue;
+		json_object(json, NULL);
+		json_number(json, "rank", (uint64_t)i);
+		json_number(json, "count", skew->late[i].count);
+		json_number(json, "ns", skew->late[i].ns);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void print_group(struct json *json, const struct summary_group *group, const char *key,
 			uint64_t total_ns)
 {
@@ -104,6 +122,8 @@ static void print_group(struct json *json, const struct summary_group *group, co
 				    summary_group_quantile(group, quantiles[i].share));
 		if (group->section->has_bytes)
 			json_real(json, "gb_per_s", summary_group_rate(group), 6);
+		if (group->bus > 0)
+			json_real(json, "bus_gb_per_s", summary_group_rate(group) * group->bus, 6);
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
@@ -111,6 +131,8 @@ static void print_group(struct json *json, const struct summary_group *group, co
 		json_number(json, "path_ns", group->path_ns);
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
+	if (group->skew && group->skew->count)
+		print_skew(json, group->skew);
 	if (group->within)
 		print_within(json, group);
 	if (group->graph)

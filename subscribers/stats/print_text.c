@@ -11,9 +11,10 @@
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
 
-/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of
- * graphs. */
-enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE, CELLS };
+/* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of graphs. */
+enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE };
+/* Of collectives. */
+enum { BUS = RATE + 1, SKEW, LATE, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
@@ -62,6 +63,19 @@ static void format_bytes(char *text, size_t size, double bytes, const char *afte
 	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
 }
 
+/* How far apart ranks come on average, and for which one the others waited longest: "rank 3, 92%". */
+static void fill_skew(struct summary_row *row, const struct summary_skew *skew, int digits)
+{
+	int32_t late = 0;
+
+	for (int32_t i = 1; i < skew->ranks; i++)
+		late = skew->late[i].ns > skew->late[late].ns ? i : late;
+	format_duration(row->cells[SKEW], sizeof(row->cells[0]), skew->ns / skew->count, digits);
+	if (skew->ns)
+		summary_set(row->cells[LATE], "rank %" PRId32 ", %.0f%%", late,
+			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
+}
+
 static void fill_row(struct summary_row *row, const struct summary_group *group, uint64_t total_ns,
 		     int digits)
 {
@@ -88,6 +102,11 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 			     summary_group_rate(group) * 1e9, "/s");
 	else if (group->section->has_bytes)
 		strcpy(row->cells[RATE], "-");
+	if (group->bus > 0 && group->total_ns)
+		format_bytes(row->cells[BUS], sizeof(row->cells[0]),
+			     summary_group_rate(group) * group->bus * 1e9, "/s");
+	if (group->skew && group->skew->count)
+		fill_skew(row, group->skew, digits);
 	if (group->gaps)
 		format_duration(row->cells[GAP], sizeof(row->cells[0]), group->gap_ns / group->gaps,
 				digits);
@@ -197,7 +216,8 @@ static void print_table(FILE *file, struct summary_row *rows, size_t count, cons
 					    .dispensable_count = sizeof(dispensable) + nodes};
 
 	rows[0] = (struct summary_row){{"", "share", "count", "total", "mean", "min", "p50", "p99",
-					"max", "gap", "path", "bytes", "rate"},
+					"max", "gap", "path", "bytes", "rate", "bus", "skew",
+					"waited for"},
 				       heading};
 	summary_set(rows[0].cells[KEY], "%s", key);
 	summary_print_table(file, rows, count, &table);

@@ -20,7 +20,9 @@ void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *s
 		.tracks = {.host = host,
 			   .summary = summary,
 			   .graphs = &sink->graphs,
-			   .breakdown = &sink->breakdown},
+			   .breakdown = &sink->breakdown,
+			   .collectives = &sink->collectives},
+		.collectives = {.host = host, .summary = summary},
 		.graphs = {.host = host, .summary = summary, .breakdown = &sink->breakdown},
 		.breakdown = {.summary = summary},
 		.counted = {.host = host, .summary = summary}};
@@ -91,6 +93,8 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 	if (!*end)
 		return RTL_ENOMEM;
 	(*end)->info = stream;
+	if (!strcmp(stream->name, RTL_STREAM_RCCL))
+		return collectives_add_stream(&sink->collectives, stream);
 	error = tracks_add_stream(&sink->tracks, stream);
 	if (!error)
 		error = graphs_add_stream(&sink->graphs, stream);
@@ -151,6 +155,7 @@ int sink_finish(struct sink *sink)
 		sink->summary->ended = summary_copy(sink->summary, ended);
 	tracks_finish(&sink->tracks);
 	tracks_take_pauses(&sink->tracks);
+	collectives_settle(&sink->collectives);
 	return !graphs_settle(&sink->graphs, 0, 0) || !breakdown_finish(&sink->breakdown) ||
 			       counted_finish(&sink->counted) || add_ledgers(sink) ||
 			       summary_explain(sink->summary)
@@ -164,4 +169,5 @@ void sink_fini(struct sink *sink)
 	counted_fini(&sink->counted);
 	graphs_fini(&sink->graphs);
 	breakdown_fini(&sink->breakdown);
+	collectives_settle(&sink->collectives);
 }

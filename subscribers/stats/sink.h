@@ -73,6 +73,27 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works);
 void graphs_fini(struct graphs *graphs);
 
 /*
+ * Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one of the two
+ * wait for it, until very many others have come. Threads: the one that calls the subscriber.
+ */
+struct collectives {
+	const struct rtl_host *host;
+	struct summary *summary;
+	bool is_on;          /* there is the stream */
+	struct map meetings; /* hash of row and sequence -> struct meeting * */
+	struct map launches; /* hash of process and correlation -> struct collective_launch * */
+	struct collective_launch *first, *last; /* of these, oldest first */
+};
+
+/** Subscribes to the stream rtl.rccl. 0, or an rtl_error. */
+int collectives_add_stream(struct collectives *collectives, const struct rtl_stream_info *stream);
+/** Takes a kernel, if it is RCCL's. False: out of memory. */
+bool collectives_add_kernel(struct collectives *collectives, const struct rtl_event *event,
+			    struct summary_group *kernel, uint64_t begin, uint64_t end);
+/** After the last event, while the summary is there: counts what is left, and frees all. */
+void collectives_settle(struct collectives *collectives);
+
+/*
  * A track: one kind of things on one stream that take time, and their section of the summary.
  * Which kinds a stream has follows from the description of its types alone:
  *
@@ -102,6 +123,7 @@ struct tracks {
 	struct summary *summary;
 	struct graphs *graphs;
 	struct breakdown *breakdown;
+	struct collectives *collectives;
 	struct pairing pairing;
 	struct track *first;
 	/* That of the event before: mostly the next one is of the same. */
@@ -129,6 +151,7 @@ struct sink {
 	struct counted counted;
 	struct graphs graphs;
 	struct breakdown breakdown;
+	struct collectives collectives;
 	struct sink_stream *streams;
 };
 

@@ -182,6 +182,7 @@ bool summary_group_merge(struct summary_group *to, const struct summary_group *f
 	to->max_ns = from->max_ns > to->max_ns ? from->max_ns : to->max_ns;
 	to->bytes += from->bytes;
 	to->timed_bytes += from->timed_bytes;
+	to->bus = from->bus;
 	return histogram_merge(&to->histogram, &from->histogram);
 }
 

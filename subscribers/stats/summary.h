@@ -24,9 +24,10 @@
 #define SUMMARY_TOP 20u
 
 /** What summaries made live and from a file have in common: titles of sections. */
-#define SUMMARY_LAUNCHES "Launch latency (API call to start on the GPU)"
-#define SUMMARY_RANGES   "Ranges"
-#define SUMMARY_GRAPHS   "Graph launches"
+#define SUMMARY_LAUNCHES    "Launch latency (API call to start on the GPU)"
+#define SUMMARY_RANGES      "Ranges"
+#define SUMMARY_GRAPHS      "Graph launches"
+#define SUMMARY_COLLECTIVES "Collectives (time on the GPU)"
 
 struct summary;
 struct summary_section; /* things of one kind: a table */

@@ -216,6 +216,7 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	track->last_device->kernels += !work.is_copy;
 	track->last_device->copies += work.is_copy;
 	return gpu_time_add(&track->last_device->time, &work) &&
+	       collectives_add_kernel(track->tracks->collectives, event, group, begin, end) &&
 	       graphs_add_work(
 		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
 		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * collectives RANKS ROUNDS: that many GPUs of one process, each a rank of RCCL, all-reduce and broadcast 1 MB
- * in each round. Prints `collectives: ok`. One thread. HIP and RCCL come by dlopen, and what is used of them is
+ * collectives RANKS ROUNDS: that many GPUs of one process, each a rank of RCCL, all-reduce, broadcast and send around 1
+ * MB in each round. Prints `collectives: ok`. One thread. HIP and RCCL come by dlopen, and what is used of them is
  * declared here: nothing of them is needed to build it.
  */
 #include <dlfcn.h>
@@ -40,11 +40,18 @@ struct rank {
 	void *comm, *stream, *data;
 };
 
-static void round_of(struct rank *ranks, int n, int broadcast)
+#define P2P(name, peer)                                                                            \
+	CALL(name, (void *, size_t, int, int, void *, void *), r->data, count, nccl_float,         \
+	     (peer) % n, r->comm, r->stream)
+
+static void round_of(struct rank *ranks, int n, int what)
 {
 	CALL(ncclGroupStart, (void));
 	for (struct rank *r = ranks; r < ranks + n; r++)
-		if (broadcast)
+		if (what == 2) {
+			P2P(ncclSend, (int)(r - ranks) + 1);
+			P2P(ncclRecv, (int)(r - ranks) + n - 1);
+		} else if (what == 1)
 			CALL(ncclBroadcast,
 			     (const void *, void *, size_t, int, int, void *, void *), r->data,
 			     r->data, count, nccl_float, 0, r->comm, r->stream);
@@ -71,8 +78,8 @@ int main(int argc, char **argv)
 		CALL(hipStreamCreate, (void **), &ranks[i].stream);
 	}
 	for (int i = 0; i < rounds; i++) {
-		round_of(ranks, n, 0);
-		round_of(ranks, n, 1);
+		for (int what = 0; what < 3; what++)
+			round_of(ranks, n, what);
 	}
 	for (int i = 0; i < n; i++) {
 		CALL(hipSetDevice, (int), i);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * no_smi.c: preloaded, in the place of librocm_smi64, which finds no GPU where the driver's folders in
- * /sys are not real. What the benchmarks of rocBLAS and hipBLASLt and RCCL ask of it: two GPUs, linked,
- * and nothing is known of clocks and loads. Declared here, as it is called; threads may call it.
+ * /sys are not real. What the benchmarks of rocBLAS and hipBLASLt and RCCL ask of it: two GPUs or as many
+ * as there are, linked, and nothing is known of clocks and loads. Declared here, as it is called; threads may call it.
  */
 #include <stdint.h>
+#include <stdlib.h>
 
 enum { success = 0, not_supported = 2, xgmi = 2 };
 
@@ -24,7 +25,9 @@ SMI(shut_down, void)
 
 SMI(num_monitor_devices, uint32_t *count)
 {
-	*count = 2;
+	const char *gpus = getenv("SOFTGPU_COUNT");
+
+	*count = gpus && atoi(gpus) > 2 ? (uint32_t)atoi(gpus) : 2;
 	return success;
 }
 

@@ -6,6 +6,7 @@
 
 #include <rtl/describe.h>
 
+#include "events/events.h"
 #include "fake_host.h"
 #include "unit.h"
 
@@ -356,6 +357,46 @@ TEST_OF(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields, s
 	assert_non_null(strstr(text, "\"name\":\"lost\""));
 	assert_non_null(strstr(text, "\"name\":\"never ends\""));
 	assert_non_null(strstr(text, "\"name\":\"thread 99\""));
+}
+
+/* ---- collectives of RCCL ---- */
+
+static void deliver_operation(struct run *run, const char *name, uint64_t correlation)
+{
+	const struct rtl_rccl p = {.operation = fake_host_string(run->host, run->process, name),
+				   .bytes = 4096};
+	struct rtl_event e = fake_event(&rccl_stream_info, RTL_SIGNAL, run->process, &p, sizeof(p));
+
+	e.correlation = correlation;
+	fake_host_deliver_one(run->host, &e);
+}
+
+TEST(test_rccl__kernels__are_called_by_their_collectives)
+{
+	struct run *run = *state;
+	const struct rtl_hsa_dispatch d = {.begin_ns = 1000, .end_ns = 2000, .gpu = 1, .queue = 1};
+	struct rtl_event e;
+
+	fake_host_tracepoint(run->host, run->process, 78, "kernel", "ncclDevKernel", NULL, NULL);
+	begin(run);
+	fake_host_stream(run->host, &rccl_stream_info);
+	deliver_operation(run, "AllReduce", 5);
+	deliver_operation(run, "Send", 6);
+	deliver_operation(run, "Recv", 6);
+	deliver_operation(run, "Broadcast", 0);
+	for (uint64_t i = 4; i < 7; i++) {
+		e = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+		e.uid = 78;
+		e.correlation = i;
+		fake_host_deliver_one(run->host, &e);
+	}
+	assert_int_equal(fake_host_end(run->host), 0);
+	slurp(run, run->path);
+#define KERNEL(name) count(run->text, "\"cat\":\"kernel_dispatch\",\"name\":\"" name "\"")
+	assert_int_equal(KERNEL("ncclDevKernel"), 1);
+	assert_int_equal(KERNEL("AllReduce, 4096 bytes"), 1);
+	assert_int_equal(KERNEL("Send, 4096 bytes, ..."), 1);
+	assert_int_equal(count(run->text, "\"cat\":\"rtl.rccl\""), 4);
 }
 
 /* ---- hardware counters ---- */
