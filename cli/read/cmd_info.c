@@ -115,8 +115,15 @@ static int print(struct database *database, const char *path, int64_t operations
 int info_database(const char *path, bool json)
 {
 	struct database *database = database_open(path, false);
+	/* The views of which rtl's rocpd_op is made: without it SQLite leaves out half the joins. */
 	int64_t operations =
-		database ? database_number(database, "SELECT count(*) FROM rocpd_op", NULL) : -1;
+		database ? database_number(database,
+					   database->has_facts
+						   ? "SELECT (SELECT count(*) FROM rtl_kernel_op)"
+						     " + (SELECT count(*) FROM rtl_copy_op)"
+						   : "SELECT count(*) FROM rocpd_op",
+					   NULL)
+			 : -1;
 	int error = -1, status;
 
 	if (operations >= 0)
