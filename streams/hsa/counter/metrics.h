@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hardware counters and the metrics that are computed from them: which there are for a GPU, what a
- * metric needs, its value, and which of them can be counted at the same time. Knows no HSA and counts
- * nothing.
+ * Hardware counters and the metrics that are computed from them: which there are for a GPU, what a metric needs, its
+ * value, and which of them can be counted at the same time. Knows no HSA and counts nothing.
  *
  * A counter is an event of a block of the GPU, such as SQ's 4, the waves. A metric is an expression
  * over counters, other metrics and properties of the GPU.
@@ -165,9 +164,8 @@ struct metric_values {
  * The metric's value.
  * values  for each input, in its order. Samples of other instances than the input asks for do not
  *         count.
- * False: there is no value (a division by zero, a property that is not known, no samples, counters
- * whose samples do not go together, no memory). *out stays as it is.
- * The first call, and each with more samples than any before, allocates.
+ * False: there is no value (a division by zero, a property that is not known, no samples, counters whose samples do not
+ * go together, no memory). *out stays as it is. The first call, and each with more samples than any before, allocates.
  */
 bool metric_evaluate(struct metric *metric, const struct metric_values *values, double *out);
 

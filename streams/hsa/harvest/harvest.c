@@ -145,8 +145,7 @@ static inline struct harvester *to_help(void)
 	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
 }
 
-/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
- * this, and errno stays. */
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in this, and errno stays. */
 static inline int help(struct harvester *harvester, uint32_t most)
 {
 	int room;
@@ -261,11 +260,10 @@ static bool is_waited_for(struct harvester *harvester)
 }
 
 /*
- * Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle`
- * without a fence between, so that its slot may become visible only after we have looked; but a
- * store is not held back for a millisecond: after such a nap, we either see the slot, or the
- * thread has seen that we sleep. (membarrier would do, too, but registering for it can take
- * tens of milliseconds.) The long sleep ends now and then, should this ever be wrong.
+ * Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle` without a fence between, so
+ * that its slot may become visible only after we have looked; but a store is not held back for a millisecond: after
+ * such a nap, we either see the slot, or the thread has seen that we sleep. (membarrier would do, too, but registering
+ * for it can take tens of milliseconds.) The long sleep ends now and then, should this ever be wrong.
  */
 static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {

@@ -12,8 +12,7 @@
  * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
  * and that HIP does not set: a HIP whose size is not known cannot be used.
  *
- * Threads: the program's and HIP's. No locks.
- * Source: prof_protocol.h and hip_prof_str.h of HIP.
+ * Threads: the program's and HIP's. No locks. Source: prof_protocol.h and hip_prof_str.h of HIP.
  */
 #include <dlfcn.h>
 #include <limits.h>

@@ -193,10 +193,9 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 }
 
 /*
- * How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables
- * before they look for tools of HSA_TOOLS_LIB, and it gives them to the one function
- * rocprofiler_set_api_table that it finds: ours, with ROCPROFILER_REGISTER_LIBRARY, or where we
- * are preloaded and some tool for rocprofiler-sdk is in the process, too.
+ * How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
+ * for tools of HSA_TOOLS_LIB, and it gives them to the one function rocprofiler_set_api_table that it finds: ours, with
+ * ROCPROFILER_REGISTER_LIBRARY, or where we are preloaded and some tool for rocprofiler-sdk is in the process, too.
  *
  * In the second case the other tool needs the tables more than we do: they go on to the next
  * function of that name, or to rocprofiler-sdk, which librocprofiler-register would have loaded
