@@ -8,7 +8,6 @@
 #include <rtl/events.h>
 
 #include "../call/pack.h"
-#include "../common/shared.h"
 #include "calls.h"
 #include "interceptor.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
-#include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
 

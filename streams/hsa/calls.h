@@ -12,8 +12,6 @@
 #pragma once
 
 #include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "../call/arguments.h"
 #include "../call/enumeration.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What there is: versions, metrics of a GPU, clocks. Any thread. */
-#include <time.h>
 
 #include "runtime.h"
 

@@ -9,20 +9,10 @@
  */
 #pragma once
 
-#include <hsa/amd_hsa_signal.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
 #include "../common/threads.h"
 #include "include/rocprofiler/rocprofiler.h"
 #include "interceptor.h"
 #include "library.h"
-#include "metrics.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

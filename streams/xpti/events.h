@@ -5,8 +5,6 @@
  * ids are below. Programs rarely release events: their number grows until memory ends. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "tables.h"
 #include "xpti.h"
 

@@ -10,7 +10,6 @@
 
 #include "bridge.h"
 #include "events.h"
-#include "streams.h"
 #include "thread.h"
 
 uint8_t framework_state = STATE_NOT_YET;

@@ -3,9 +3,6 @@
  * framework's lock; notifies read them without it. An entry stays, and is only turned off and on. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <rtl/stream.h>
 
 #include "xpti.h"

@@ -22,7 +22,6 @@
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "publish.h"
 

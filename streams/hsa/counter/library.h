@@ -9,9 +9,6 @@
 #pragma once
 
 #include <hsa/hsa.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "metrics.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is counted together: see passes_choose in metrics.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "metrics.h"
 

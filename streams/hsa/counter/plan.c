@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan.h"
 
-#include <pthread.h>
-#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,14 +8,9 @@
  */
 #pragma once
 
-#include <hsa/hsa.h>
 #include <rtl/events.h>
-#include <rtl/publish.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "library.h"
-#include "metrics.h"
 #include "publish.h"
 #include "slots.h"
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <rtl/rtl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "counter.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 #include "parts.h"
-#include "plan.h"
 #include "source.h"
 #include "turn.h"
 

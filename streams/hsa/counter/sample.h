@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <hsa/hsa.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "counter.h"

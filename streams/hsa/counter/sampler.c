@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <pthread.h>
-#include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
-#include "plan.h"
 #include "slots.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */

@@ -4,12 +4,8 @@
 #include "harvest.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../../common/threads.h"
-#include "futex.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "signal_watch.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <rtl/rtl.h>
-
 #include "agents.h"
 #include "harvest.h"
 #include "interceptor.h"

@@ -2,7 +2,6 @@
 #include "turn.h"
 
 #include <errno.h>
-#include <rtl/rtl.h>
 
 #include "interceptor.h"
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-#include <hsa/amd_hsa_signal.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
-
 #include "harvest.h"
 #include "interceptor.h"
-#include "table.h"
 
 /* How often to look at a signal before the runtime waits for it: 2 us or so. */
 #define LOOKS 64

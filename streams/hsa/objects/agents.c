@@ -2,7 +2,6 @@
 #include "agents.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <rtl/events.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,7 @@
 #include "kernel_table.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <rtl/rtl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "../../common/threads.h"

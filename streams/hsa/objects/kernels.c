@@ -4,7 +4,6 @@
 #include <hsa/hsa_ven_amd_loader.h>
 #include <inttypes.h>
 #include <map.h>
-#include <pthread.h>
 #include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>

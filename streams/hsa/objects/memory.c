@@ -2,9 +2,6 @@
 #include "memory.h"
 
 #include <map.h>
-#include <pthread.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "../../common/threads.h"

@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <rtl/publish.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "../../common/reserve.h"

@@ -7,8 +7,6 @@
  *
  * Threads: the program's, when a call of HIP has returned. No lock, but for graphs.
  */
-#include <rtl/rtl.h>
-#include <rtl/stream.h>
 #include <string.h>
 
 #include "../../common/shared.h"

@@ -8,7 +8,6 @@
  * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c).
  */
 #include <rtl/events.h>
-#include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -20,13 +20,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../common/shared.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <rtl/rtl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "submitters.h"
 
 /* What find() says where HIP has nothing of the kind: another way may do. */

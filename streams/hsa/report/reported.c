@@ -2,9 +2,7 @@
 #include "reported.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <rtl/events.h>
-#include <time.h>
 
 #include "../../common/reserve.h"
 #include "../../common/shared.h"

@@ -16,9 +16,6 @@
  */
 #include <dlfcn.h>
 #include <limits.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

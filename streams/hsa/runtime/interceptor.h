@@ -12,8 +12,6 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "config.h"
 #include "table.h"

@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <rtl/events.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
