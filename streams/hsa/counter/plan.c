@@ -109,8 +109,6 @@ static void describe(const struct making *making, struct counter_metric *metric)
 	const struct counter_def *def = metric->metric->def;
 	const char *name = metric->metric->name;
 	char source[256];
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "counter", .name = name, .source = source};
 
 	if (def && def->expression)
 		snprintf(source, sizeof(source), "%s %s", making->name, def->expression);
@@ -118,7 +116,7 @@ static void describe(const struct making *making, struct counter_metric *metric)
 		snprintf(source, sizeof(source), "%s %s:%u", making->name, def->block, def->event);
 	else
 		snprintf(source, sizeof(source), "%s", making->name);
-	(void)rtl_tracepoint_register(&desc, &metric->uid);
+	metric->uid = interceptor_tracepoint("counter", name, source, 0);
 	metric->name = interceptor_string(name);
 	if (!def)
 		return;

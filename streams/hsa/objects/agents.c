@@ -136,20 +136,16 @@ static uint32_t machine_index(uint32_t node)
 static void identify(struct agent *agent)
 {
 	char name[TEXT + 1] = "", uuid[TEXT + 1] = "";
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "agent", .name = name};
 
 	(void)get(agent->handle, HSA_AGENT_INFO_NAME, name);
 	if (!*name)
 		strcpy(name, "gpu");
 	(void)get(agent->handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &agent->node);
 	(void)get(agent->handle, HSA_AMD_AGENT_INFO_UUID, uuid);
-	if (*uuid && strcmp(uuid, "GPU-XX") != 0)
-		desc.source = uuid;
-	desc.hash = agent->node;
 	agent->index = machine_index(agent->node);
 	agent->name = interceptor_string(name);
-	(void)rtl_tracepoint_register(&desc, &agent->uid);
+	agent->uid = interceptor_tracepoint(
+		"agent", name, *uuid && strcmp(uuid, "GPU-XX") != 0 ? uuid : NULL, agent->node);
 }
 
 static void publish(const struct agent *agent)

@@ -40,12 +40,11 @@ static const char *const error_reasons[32] = {"memory in use"};
 /* parent_uid: of the GPU or the queue. */
 static void publish(struct rtl_hsa_fault *fault, uint64_t parent_uid, const char *reason)
 {
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-						 .kind = "fault",
-						 .name = rtl_hsa_fault_kind_text(fault->kind)};
-	struct publish_ids ids = {.parent_uid = parent_uid};
+	const struct publish_ids ids = {
+		.uid = interceptor_tracepoint("fault", rtl_hsa_fault_kind_text(fault->kind), NULL,
+					      0),
+		.parent_uid = parent_uid};
 
-	(void)rtl_tracepoint_register(&desc, &ids.uid);
 	fault->reason = interceptor_string(reason);
 	publish_payload(interceptor.stream, RTL_DIAGNOSTICS, &ids, fault, sizeof(*fault));
 }

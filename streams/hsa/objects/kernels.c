@@ -200,15 +200,12 @@ static struct loaded *loaded_into(hsa_executable_t executable)
 static void describe_object(struct loaded *loaded)
 {
 	char name[40];
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-					   .kind = "code_object",
-					   .name = name,
-					   .hash = loaded->content.hash};
 
 	/* Not its URI: of what is in memory that is another one in each run. */
 	snprintf(name, sizeof(name), "code object %016" PRIx64, loaded->content.hash);
 	loaded->payload.name = interceptor_string(name);
-	if (!rtl_tracepoint_register(&desc, &loaded->uid) && *loaded->content.target)
+	loaded->uid = interceptor_tracepoint("code_object", name, NULL, loaded->content.hash);
+	if (loaded->uid && *loaded->content.target)
 		(void)rtl_tracepoint_set(loaded->uid, "target", loaded->content.target);
 }
 
@@ -329,15 +326,12 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 {
 	const struct code_object *content =
 		code_objects_find((hsa_executable_t){executable}, agent->handle, object);
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-						 .kind = "kernel",
-						 .name = name,
-						 .hash = content ? content->hash : 0};
 	const uint64_t name_id = interceptor_string(name);
-	uint64_t uid = 0;
+	const uint64_t uid =
+		interceptor_tracepoint("kernel", name, NULL, content ? content->hash : 0);
 	bool first = true;
 
-	if (rtl_tracepoint_register(&desc, &uid))
+	if (!uid)
 		return 0;
 	if (kernel_table_add(object, executable, uid, name_id, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
@@ -378,54 +372,45 @@ void kernels_run_first(uint64_t object)
 }
 
 /* Where kernels of a name have been loaded, as HIP tells nothing but names (RTL_SOURCE=runtime). Never freed; one for
- * each name and address. Release when one is added, under the lock; acquire. */
+ * each name and address. */
 struct named_at {
-	uint64_t name, object; /* a hash of its name */
-	struct named_at *next;
+	uint64_t object;
+	struct named_at *next; /* of the same name */
 };
-#define NAMES 4096
-static struct named_at *by_name[NAMES];
+/* By a hash of the name, the first; first_lock's. */
+static struct map by_name;
 
-/* The first of that name, not before `at`. */
-static struct named_at *find_at(struct named_at *at, uint64_t name)
+static struct named_at *find_at(uint64_t name)
 {
-	while (at && at->name != name)
-		at = at->next;
-	return at;
+	return (struct named_at *)(uintptr_t)map_get(&by_name, name);
 }
 
 static void add_by_name(hsa_executable_symbol_t symbol, uint64_t object)
 {
-	struct named_at *at = NULL, *made = malloc(sizeof(*made));
-	char *name = made ? symbol_name(symbol) : NULL;
+	struct named_at *at, *made = malloc(sizeof(*made));
+	char *name = symbol_name(symbol);
+	const uint64_t hash = name ? code_object_hash(name, strlen(name)) : 0;
 
-	if (name) {
-		const uint64_t hash = code_object_hash(name, strlen(name));
-		struct named_at **first = &by_name[hash % NAMES];
-
-		pthread_mutex_lock(&first_lock);
-		*made = (struct named_at){hash, object, *first};
-		for (at = find_at(*first, hash); at && at->object != object;)
-			at = find_at(at->next, hash);
-		if (!at)
-			__atomic_store_n(first, made, __ATOMIC_RELEASE);
-		pthread_mutex_unlock(&first_lock);
-	}
-	if (!name || at)
-		free(made);
 	free(name);
+	HOLD_LOCK(&first_lock);
+	for (at = find_at(hash); at && at->object != object;)
+		at = at->next;
+	if (made)
+		*made = (struct named_at){object, find_at(hash)};
+	if (!made || !hash || at || !map_set(&by_name, hash, (uintptr_t)made))
+		free(made);
 }
 
 /* Any of that name may run: which, nobody tells. */
 static void run_first_named(const char *name)
 {
-	const uint64_t hash = code_object_hash(name, strlen(name));
-	struct named_at *at = __atomic_load_n(&by_name[hash % NAMES], __ATOMIC_ACQUIRE);
+	const struct named_at *at;
 
-	while ((at = find_at(at, hash))) {
+	pthread_mutex_lock(&first_lock);
+	at = find_at(code_object_hash(name, strlen(name)));
+	pthread_mutex_unlock(&first_lock);
+	for (; at; at = at->next)
 		(void)kernel_table_find(at->object);
-		at = at->next;
-	}
 }
 
 static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)
@@ -505,12 +490,7 @@ void kernels_hook(struct root_table *root)
 /* Of a kernel whose code object is not known. */
 static uint64_t register_named(uint64_t name)
 {
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "kernel", .name = rtl_string_text(name)};
-	uint64_t uid = 0;
-
-	(void)rtl_tracepoint_register(&desc, &uid);
-	return uid;
+	return interceptor_tracepoint("kernel", rtl_string_text(name), NULL, 0);
 }
 
 const struct kernel *kernels_find_named(const char *symbol)

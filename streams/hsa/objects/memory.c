@@ -97,16 +97,11 @@ static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
 {
 	const struct agent *gpu = agents_find(agent);
 	char name[65] = "";
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "agent", .name = name, .hash = node};
-	uint64_t uid = 0;
 
 	if (gpu)
 		return gpu->uid;
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
-	if (*name)
-		(void)rtl_tracepoint_register(&desc, &uid);
-	return uid;
+	return *name ? interceptor_tracepoint("agent", name, NULL, node) : 0;
 }
 
 static hsa_status_t add_agent(hsa_agent_t agent, void *data)

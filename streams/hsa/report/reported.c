@@ -35,20 +35,15 @@
 #define SETTLE_MOST_NS 2000000000u
 
 /* What has been reported and not published. */
-struct waiting {
-	struct waiting *next;
-	struct reported work;
-};
-
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* something may come; fewer wait */
-	/* The lock's: as many as were ever needed at once are memory. */
-	struct waiting *all, *free, *first, **last;
-	uint32_t used;  /* of all: those that were ever needed */
+	/* The lock's: a ring, which begins anew when it is empty, so that only what was ever needed is memory. */
+	struct reported *ring;
+	uint32_t first;
 	uint32_t taken; /* of whoever publishes them just now */
 	bool stops;     /* no more is taken */
-	/* Written under the lock. Relaxed where it is read without: a hint. */
+	/* How many wait. Written under the lock. Relaxed where it is read without: a hint. */
 	uint32_t count;
 	bool idle; /* relaxed: the thread sleeps until it is woken, and wakes now and then */
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -281,56 +276,31 @@ static void publish(const struct reported *work)
 
 /* ---- what waits ---- */
 
-/* Under the lock: the next that waits; NULL: none. */
-static struct waiting *take(void)
+static uint32_t waiting(void)
 {
-	struct waiting *waiting = queue.first;
-
-	if (!waiting)
-		return NULL;
-	queue.first = waiting->next;
-	if (!queue.first)
-		queue.last = &queue.first;
-	queue.taken++;
-	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) - 1,
-			 __ATOMIC_RELAXED);
-	return waiting;
+	return __atomic_load_n(&queue.count, __ATOMIC_RELAXED);
 }
 
-/* Under the lock. */
-static void give_back(struct waiting *waiting)
+/* Under the lock: the first of what waits, which is something. */
+static struct reported take(void)
 {
-	waiting->next = queue.free;
-	queue.free = waiting;
-	if (!--queue.taken || !queue.first)
-		pthread_cond_broadcast(&queue.less);
-}
+	const struct reported work = queue.ring[queue.first];
 
-/* Under the lock: one to be filled; NULL: too much waits. */
-static struct waiting *make(void)
-{
-	struct waiting *waiting = queue.free;
-
-	if (waiting)
-		queue.free = waiting->next;
-	else if (queue.used < interceptor.config.slots)
-		waiting = &queue.all[queue.used++];
-	return waiting;
+	__atomic_store_n(&queue.count, waiting() - 1, __ATOMIC_RELAXED);
+	queue.first = waiting() ? (queue.first + 1) % interceptor.config.slots : 0;
+	return work;
 }
 
 /* False: too much waits, or it is over. */
 static bool put(const struct reported *work)
 {
 	HOLD_LOCK(&queue.lock);
-	struct waiting *waiting = queue.stops ? NULL : make();
+	const uint32_t count = waiting();
 
-	if (!waiting)
+	if (queue.stops || count == interceptor.config.slots)
 		return false;
-	*waiting = (struct waiting){.work = *work};
-	*queue.last = waiting;
-	queue.last = &waiting->next;
-	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
-			 __ATOMIC_RELAXED);
+	queue.ring[(queue.first + count) % interceptor.config.slots] = *work;
+	__atomic_store_n(&queue.count, count + 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -342,15 +312,16 @@ static bool has_room(const struct reported *work)
 /* Publishes what waits. Where it may not wait for room, as far as there is some. */
 static void publish_all(bool may_wait)
 {
-	struct waiting *waiting;
-
 	pthread_mutex_lock(&queue.lock);
-	while (queue.first && (may_wait || has_room(&queue.first->work))) {
-		waiting = take();
+	while (waiting() && (may_wait || has_room(&queue.ring[queue.first]))) {
+		const struct reported work = take();
+
+		queue.taken++;
 		pthread_mutex_unlock(&queue.lock);
-		publish(&waiting->work);
+		publish(&work);
 		pthread_mutex_lock(&queue.lock);
-		give_back(waiting);
+		if (!--queue.taken || !waiting())
+			pthread_cond_broadcast(&queue.less);
 	}
 	pthread_mutex_unlock(&queue.lock);
 }
@@ -369,22 +340,14 @@ __attribute__((cold, noinline)) static void help(void)
 
 bool reported_has_room(bool may_wait)
 {
-	for (int i = 0; i < 2; i++) {
-		bool room;
-
-		pthread_mutex_lock(&queue.lock);
-		room = queue.stops || queue.free || queue.used < interceptor.config.slots;
-		pthread_mutex_unlock(&queue.lock);
-		if (room)
-			return true;
+	if (waiting() == interceptor.config.slots)
 		publish_all(may_wait || is_own);
-	}
-	return false;
+	return waiting() < interceptor.config.slots;
 }
 
 void reported_help(void)
 {
-	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) != 0, 0))
+	if (__builtin_expect(waiting() != 0, 0))
 		help();
 }
 
@@ -529,7 +492,7 @@ static void nap(unsigned *quiet)
 	pthread_mutex_lock(&queue.lock);
 	__atomic_store_n(&queue.idle, true, __ATOMIC_RELAXED);
 	until = time_from_now(LONG_S * 1000000000ull);
-	if (!queue.first)
+	if (!waiting())
 		(void)pthread_cond_timedwait(&queue.more, &queue.lock, &until);
 	__atomic_store_n(&queue.idle, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&queue.lock);
@@ -568,9 +531,8 @@ int reported_start(void)
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
-	queue.last = &queue.first;
-	queue.all = memory_reserve(interceptor.config.slots * sizeof(*queue.all));
-	queue.stops = !queue.all;
+	queue.ring = memory_reserve(interceptor.config.slots * sizeof(*queue.ring));
+	queue.stops = !queue.ring;
 	return queue.stops || own_thread_start(run, NULL) ? RTL_ENOMEM : 0;
 }
 
@@ -583,7 +545,7 @@ static void wait_for_thread(uint32_t most, uint32_t timeout_ms)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
 	pthread_mutex_lock(&queue.lock);
 	pthread_cond_signal(&queue.more);
-	while (__atomic_load_n(&queue.count, __ATOMIC_RELAXED) > most || (!most && queue.taken))
+	while (waiting() > most || (!most && queue.taken))
 		if (pthread_cond_timedwait(&queue.less, &queue.lock, &until))
 			break;
 	pthread_mutex_unlock(&queue.lock);
@@ -600,10 +562,13 @@ void reported_stop(uint32_t timeout_ms)
 								   : interceptor.config.wait_ms);
 	pthread_mutex_lock(&queue.lock);
 	queue.stops = true;
-	for (struct waiting *waiting; (waiting = take()); give_back(waiting)) {
-		left[waiting->work.op]++;
-		ends[waiting->work.begun_as] += waiting->work.ends;
+	while (waiting()) {
+		const struct reported work = take();
+
+		left[work.op]++;
+		ends[work.begun_as] += work.ends;
 	}
+	pthread_cond_broadcast(&queue.less);
 	pthread_mutex_unlock(&queue.lock);
 	for (int op = 0; op < REPORTED_OPS; op++) {
 		miss(op, SLOW ", at exit", left[op]);
@@ -647,9 +612,7 @@ void reported_hold_back(void)
 {
 	const int saved = errno;
 
-	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) >
-				     interceptor.config.slots / 2,
-			     0) &&
+	if (__builtin_expect(waiting() > interceptor.config.slots / 2, 0) &&
 	    interceptor.config.wait_ms)
 		wait_for_thread(interceptor.config.slots / 2, interceptor.config.wait_ms);
 	errno = saved;

@@ -150,6 +150,10 @@ static inline bool interceptor_on(void)
 /* An interned string; 0 if there is no memory for it. */
 uint64_t interceptor_string(const char *text);
 
+/* A tracepoint, whose source may be NULL; 0 if there is no memory for it. */
+uint64_t interceptor_tracepoint(const char *kind, const char *name, const char *source,
+				uint64_t hash);
+
 /* A tracepoint's metadata as a decimal number. */
 void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
 
