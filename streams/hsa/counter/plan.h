@@ -38,19 +38,7 @@ static inline bool counter_intervals_are_wanted(void)
 	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
 }
 
-/* ---- settings.c ----
- *
- * What is asked for, from the environment:
- *
- *	RTL_COUNTERS		names of counters and metrics, comma-separated; empty: none
- *	RTL_COUNTERS_PASSES	rotate: if there are not registers enough for all, they take turns from
- *				dispatch to dispatch of a kernel; fail: then nothing is counted (rotate)
- *	RTL_COUNTERS_KERNELS	an extended regular expression: only kernels whose name fits, as rtl shows
- *				it
- *	RTL_COUNTERS_TIMEOUT	after how many seconds without progress, while others wait, the waiting
- *				for each other ends, and counting with it: 1 to 3600 (10)
- *	RTL_COUNTERS_SAMPLE	a number of ms: counters are not those of dispatches, but of the whole GPU
- *				in intervals of that length, 1 to 60000; empty: of dispatches
+/* ---- settings.c: what is asked for, from the environment: the variables RTL_COUNTERS* of rtl(1).
  *
  * Threads: read in OnLoad, once; afterwards read by all. No locks.
  */

@@ -28,14 +28,9 @@ struct counter_sample {
 
 /* ---- turns.c ----
  *
- * One dispatch at a time has a GPU while its counters, registers of the GPU, are collected.
- *
- * A queue completes a signal ("ready") when it comes to a dispatch, and waits for another one ("grant"). Turns go in
- * the order in which queues come, not in that of submission: an earlier dispatch may wait, by a barrier, for a later
- * one of another queue.
- *
- * If a dispatch has not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them,
- * in memory. Then all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
+ * One dispatch at a time has a GPU while its counters, registers of the GPU, are collected: see README.md. If one has
+ * not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them, in memory. Then
+ * all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
  *
  * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that create and
  * destroy it; the rest is the thread rtl-counters', which polls while something is under way and sleeps otherwise.
@@ -99,13 +94,9 @@ void sample_give_up(struct counter_sample *sample);
 
 /* ---- sampler.c ----
  *
- * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile.
- *
- * On a queue of ours for each GPU, counters are started with its first queue, read at each interval, and stopped at the
- * end. The work of a program's queue counts once that queue has run our first packet. Dispatches are not held back.
- *
- * If a reading takes longer than RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is logged.
- * Without enough registers passes take turns from interval to interval.
+ * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile: see README.md. Dispatches
+ * are not held back. If a reading takes longer than RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is
+ * logged. Without enough registers passes take turns from interval to interval.
  *
  * Threads: sampler_add_queue by those that create queues; the rest is the thread rtl-sampler's, which alone
  * evaluates and publishes. The end waits until it is out of the runtime, never until it has published.

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room `harvest`: what is under way on the GPU, from its submission until it has been published. It has slots, the
- * signals that show their ends, the sources that submit them, and the harvester. That thread looks after the
- * sources, publishes what has finished, and makes more slots before submitting threads need them.
- *
- * Nobody waits for a GPU through the harvester, and it waits for none. It polls every 0.4 to 1 ms while something
- * is under way, and sleeps otherwise. It waits only for room in its ring of events.
- *
- * Other threads help. A thread that has waited for the GPU publishes what has finished before the
- * program goes on. A submitting thread does so when the harvester has fallen behind.
+ * The room `harvest`: what is under way on the GPU, from its submission until it has been published; see README.md.
+ * Nobody waits for a GPU through the harvester, and it waits for none. It polls every 0.4 to 1 ms while something is
+ * under way, and sleeps otherwise. It waits only for room in its ring of events.
  *
  * Threads of this room: one at a time, the harvester or a helper, makes a pass over the sources (turn.h). It keeps
  * the turn while it waits for room. If the harvester has to stop meanwhile, the sources are taken from the owner,
@@ -94,13 +88,8 @@ uint32_t harvest_passes(void);
 /* Any thread but the harvester: makes it look, and waits until it has, 1 ms at most. */
 void harvest_wait_pass(void);
 
-/*
- * Waits: hooks of the functions that tell a program that work of the GPU has finished. First they publish what has
- * finished, as the process may die right after. A wait looks at the signal for a moment before it calls
- * the runtime, which saves part of what publishing costs.
- *
- * Threads: the application's, and HIP's. A look at a signal that is not complete costs a branch.
- */
+/* Waits: hooks of the functions that tell a program that work of the GPU has finished; see README.md. Threads: the
+ * application's, and HIP's. A look at a signal that is not complete costs a branch. */
 
 struct root_table;
 

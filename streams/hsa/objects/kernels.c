@@ -20,11 +20,8 @@
 
 /* ---- code objects ----
  *
- * The code objects that executables have loaded: their hash, where they lie, and what they say of their kernels, by the
- * runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
- *
- * A code object's bytes are the application's until it destroys their reader: they are read in the call that loads it.
- * Where it lies is known when the executable is frozen.
+ * The code objects that executables have loaded: their hash, where they lie, which is known when the executable is
+ * frozen, and what they say of their kernels, by the runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
  *
  * Threads: the application's. One lock, for the list; what is given out stays until the executable is destroyed.
  */

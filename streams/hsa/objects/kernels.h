@@ -28,13 +28,7 @@ bool kernels_has_name(const char *symbol);
 const struct kernel *kernels_find_named(const char *symbol);
 
 /*
- * Which kernels the user wants recorded, by their names as rtl shows them: readable, without ".kd".
- *
- * Settings, from the environment; each may have several regular expressions (POSIX, extended), one a
- * line. A name fits where some part of it does.
- *
- *	RTL_KERNEL	dispatches of kernels whose name fits one of these (all)
- *	RTL_EXCLUDE	but not of those whose name fits one of these (none)
+ * Which kernels the user wants recorded, by their names as rtl shows them: RTL_KERNEL and RTL_EXCLUDE of rtl(1).
  *
  * Threads: read once, before there are kernels; then any. No locks.
  */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What calls of the program submit, as notes and in the ledger: see profiler.h.
- *
- * HIP's records may lack work that was submitted. So how much there is to come is known from the calls: a
- * launch is a kernel, a copy a copy, a launch of a graph what the graph's nodes are.
+ * What calls of the program submit, as notes and in the ledger. HIP's records may lack work that was submitted. So how
+ * much there is to come is known from the calls: a launch of a graph is what the graph's nodes are.
  *
  * Threads: the program's, when a call of HIP has returned. No lock, but for graphs.
  */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks at the records of HIP's profiler, and publishes what has come: see profiler.h.
- *
- * A record may be complete before its call has noted whose it is (profiler.h). So it is kept until the call has
- * returned, and for some time then: the thread has only to come to its note.
+ * Looks at the records of HIP's profiler, and publishes what has come: see README.md.
  *
  * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c).
  */

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HIP's own profiler: see report.h and profiler.h. The thread `rtl-hip` looks at the records; nothing is
- * registered with HIP, which would tell later and could not be taken back.
- *
- * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports, common/shared.h) first
- *   has HIP initialise itself, then enables, and checks the record of a call of ours.
- * - Links. When a call that submits work has returned, its thread looks for the call's record, and notes
- *   what it was within, and how much work there is to come (launches.c).
- * - Memory. HIP gives nothing back. RTL_SOURCE_MEMORY bounds what it may keep (1G); then it is disabled.
- * - The end. Disable waits for all work of the GPU, and so would HIP's own end while it is enabled. So a
- *   handler of exit, which runs before HIP's, has a helper disable it, for RTL_HSA_EXIT_MS. If that
- *   is not enough, the process ends there with its status.
+ * Finds, enables and disables HIP's own profiler: see README.md and profiler.h. Nothing is registered with HIP, which
+ * would tell later and could not be taken back; HIP gives no memory back. Disable waits for all work of the GPU, and so
+ * would HIP's own end while it is enabled. So a handler of exit, which runs before HIP's, has a helper disable it, for
+ * RTL_HSA_EXIT_MS. If that is not enough, the process ends there with its status.
  *
  * Threads: the program's in calls of HIP; rtl-hip; the helper. Locks: one around the first call; one
  * around a look at the records, which a thread that has waited takes, too.

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HIP's own profiler, for those who work with it:
- *	profiler.c	finds, enables and disables it
- *	launches.c	calls of the program that have submitted work, and how much
- *	look.c		its records, and what they tell of the GPU's work
- */
+/* HIP's own profiler, for those who work with it: see README.md. */
 #pragma once
 
 #include <stddef.h>

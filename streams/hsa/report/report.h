@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime). Then no queue is intercepted, no
- * signal touched and no copy hooked, so nothing is seen twice. GPUs and code are followed as with queues.
- *
- * HIP can be asked in two ways, each a struct report_way:
- *	profiler.c	the records of HIP's own profiler, if it has one
- *	tracer.c	HIP's callback for tracers, where the layout of its data is known
- * Both hand a struct reported to reported.h.
+ * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime), asked in one of two ways, each a struct
+ * report_way; see README.md. GPUs and code are followed as with queues.
  *
  * Threads of this room: the program's in calls of HIP, which submit work; HIP's own and the program's, where it ends; a
  * thread `rtl-hip` that publishes. Locks: that of what waits to be published, held for loads and stores.

@@ -1,29 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA interceptor's settings, from the environment: see config.h.
- *
- *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
- *				16777216 (131072)
- *	RTL_HSA_WAIT_MS		longest wait for a slow subscriber, of a thread that submits or has
- *				waited for the GPU, and of the process at its end: milliseconds, up
- *				to 600000 (60000)
- *	RTL_HSA_EXIT_MS		longest wait at the end for dispatches under way: milliseconds, up
- *				to 600000 (1000)
- *
- * Others have a say in these, which are not ours alone:
- *
- *	RTL_MODE		lite: dispatches without a completion signal of the application,
- *				the others are counted as missed; standard, or default: all;
- *				hip: as standard, beside HIP's interceptor, which must be
- *				preloaded; full: barriers, memory and calls of the HSA runtime too
- *				(standard)
- *	RTL_SOURCE		queue: GPU work is what passes through intercepted queues; runtime:
- *				what HIP reports; auto: runtime where that is safe (queue)
- *	RTL_MODE_FALLBACK=1	a mode that cannot be had here becomes standard
- *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
- *				neither 0 nor 1 is librtl's to say
- *	RTL_BUFFER_POLICY	discard: as RTL_HSA_WAIT_MS=0
- */
+/* The HSA interceptor's settings, from the environment; rtl(1) has them. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA interceptor's settings, from the environment; config.c lists them.
- *
- * Threads: read in OnLoad. No locks.
- */
+/* The HSA interceptor's settings, from the environment: see rtl(1). Threads: read in OnLoad. No locks. */
 #pragma once
 
 #include <stdbool.h>

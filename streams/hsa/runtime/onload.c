@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any
- * library in the process that exports HSA_AMD_TOOL_PRIORITY).
- *
- * When nobody subscribes, nothing is touched: the program runs as if we were not there.
+ * OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any library in the process that
+ * exports HSA_AMD_TOOL_PRIORITY). When nobody subscribes, nothing is touched: the program runs as if we were not there.
  *
  * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
  */
