@@ -165,10 +165,8 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 	if (!gpu)
 		return HSA_STATUS_ERROR;
 	if (!intercept_create)
-		return fail(
-			HSA_STATUS_ERROR,
-			"queues can be profiled only where the HSA runtime has loaded this library "
-			"(HSA_TOOLS_LIB)");
+		return fail(HSA_STATUS_ERROR, "queues can be profiled only where the HSA runtime "
+					      "has loaded this library (HSA_TOOLS_LIB)");
 	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
 				  queue, true);
 }

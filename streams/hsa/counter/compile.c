@@ -285,11 +285,10 @@ static void compile_text(struct compiler *c, const struct counter_def *def)
 /* Properties that expressions may name, known for this GPU or not. */
 static const char properties[] =
 	"CU_NUM/SIMD_NUM/SE_NUM/XCC_NUM/MAX_WAVE_SIZE/LDS_SIZE/simd_count/simd_per_cu/"
-	"wave_front_size/max_waves_per_simd/num_xcc/array_count/cu_count/"
-	"num_shader_banks/simd_arrays_per_engine/cu_per_simd_array/cu_per_engine/"
-	"lds_size_in_kb/gds_size_in_kb/max_engine_clk_fcompute/max_slots_scratch_cu/"
-	"cpu_cores_count/mem_banks_count/caches_count/max_waves_per_cu/"
-	"workgroup_max_size/local_mem_size";
+	"wave_front_size/max_waves_per_simd/num_xcc/array_count/cu_count/num_shader_banks/"
+	"simd_arrays_per_engine/cu_per_simd_array/cu_per_engine/lds_size_in_kb/gds_size_in_kb/"
+	"max_engine_clk_fcompute/max_slots_scratch_cu/cpu_cores_count/mem_banks_count/caches_count/"
+	"max_waves_per_cu/workgroup_max_size/local_mem_size";
 
 static void emit_property(struct compiler *c, const char *name)
 {

@@ -108,8 +108,7 @@ void faults_listen(void)
 	if (interceptor.hsa.register_event_handler &&
 	    interceptor.hsa.register_event_handler(on_event, NULL))
 		rtl_log(RTL_LEVEL_INFO, "hsa",
-			"faults of GPUs are not recorded: the runtime takes "
-			"no handler");
+			"faults of GPUs are not recorded: the runtime takes no handler");
 }
 
 static hsa_status_t register_handler(hsa_amd_system_event_callback_t callback, void *data)
