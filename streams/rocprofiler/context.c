@@ -193,7 +193,7 @@ static bool has_ended(const struct context *context)
 /* Until the GPU has counted it, or it is given up; it may have to wait for its turn. */
 static void wait_for_dispatch(const struct context *context)
 {
-	while (context_is_busy(context) && runtime.signal_load(context->done) > 0)
+	while (context_is_busy(context) && hsa->signal_load(context->done) > 0)
 		sched_yield();
 }
 
@@ -365,8 +365,8 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
 	/* A kernel of another queue may come next. Not for ever: the packet may be behind work that waits for us. */
-	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
-				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
+	(void)hsa->signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
+			       runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -519,7 +519,7 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 		wait_for_dispatch(context);
 	if (!context->has_data && context->count)
 		return fail(HSA_STATUS_ERROR, "nothing has been read");
-	if (queue_is_gone(context) && runtime.signal_load(context->done) > 0)
+	if (queue_is_gone(context) && hsa->signal_load(context->done) > 0)
 		return fail(HSA_STATUS_ERROR_INVALID_QUEUE,
 			    "the queue was destroyed before a read had ended");
 	if (context->queue && !runtime_wait(context->done, "a read"))

@@ -16,16 +16,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The runtime's functions: those that library.c calls, too, and a few more. */
+/* The runtime's functions, which library.c calls, too. */
 static struct hsa_functions *const hsa = &interceptor.hsa;
-
-struct runtime {
-	__typeof__(hsa_signal_load_scacquire) *signal_load;
-	__typeof__(hsa_signal_wait_scacquire) *signal_wait;
-	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
-};
-
-extern struct runtime runtime;
 
 /* On this thread rocprofiler itself makes a queue: hooks only pass on. */
 extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));

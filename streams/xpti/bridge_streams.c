@@ -47,7 +47,6 @@ static const struct known {
 #define KNOWN (sizeof known / sizeof known[0])
 
 static const uint8_t begins[] = {8, 10, 12, 14, 18, 20, 22, 24, 28, 32, 34};
-static const uint8_t special[] = {2, 4, 6, 26, 28, 29, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43};
 /* Types whose user data are a text: of the stream sycl, and of calls. */
 static const uint8_t sycl_texts[] = {4, 10, 11, 12, 13, 22, 23, 42, 43, RTL_DIAGNOSTICS};
 static const uint8_t call_texts[] = {24, 25};
@@ -63,7 +62,6 @@ static void describe(struct known_type *of, uint32_t kind)
 {
 	const struct rtl_stream_info *info = descriptions[kind];
 
-	mark(of, special, sizeof special, KNOWN_SPECIAL);
 	if (kind == KIND_SYCL)
 		mark(of, sycl_texts, sizeof sycl_texts, KNOWN_TEXT);
 	if (kind == KIND_CALLS)

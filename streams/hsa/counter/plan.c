@@ -252,9 +252,8 @@ static bool make_passes(struct making *making)
 	const uint32_t count = gpu->pass_count;
 
 	gpu->passes = calloc(count, sizeof(*gpu->passes));
-	gpu->results = calloc(gpu->metric_count, sizeof(*gpu->results));
 	gpu->pass_count = 0; /* until all are there */
-	if (!gpu->passes || !gpu->results)
+	if (!gpu->passes)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		gpu->passes[i].number = i;

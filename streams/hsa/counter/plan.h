@@ -124,7 +124,6 @@ struct counter_gpu {
 	struct counter_pass *passes;
 	uint32_t pass_count;              /* 0: nothing can be counted, which was said */
 	uint32_t output_bytes;            /* the most that a pass leaves */
-	double *results;                  /* room for a pass's */
 	struct slot_kind counted, silent; /* its samples */
 
 	/* Counting has ended for good: what waits, goes. Relaxed: submitting threads do less. */

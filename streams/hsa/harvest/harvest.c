@@ -424,7 +424,7 @@ void harvest_wait_pass(void)
 /* Takes the queues from a harvester that waits for a subscriber; false: it does not. */
 static bool give_up(struct harvester *harvester)
 {
-	if (!turn_give_up(&harvester->turn, TURN_OUT, TURN_TAKEN))
+	if (!turn_change(&harvester->turn, TURN_OUT, TURN_TAKEN))
 		return false;
 	sources_adopt(&harvester->sources);
 	sources_abandon(&harvester->sources, "not finished, or not taken by a slow "
@@ -452,7 +452,7 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 		if (now >= patient_until_ns && give_up(harvester))
 			return;
 		if (now >= alive_ns + LAST_WAIT_NS &&
-		    turn_give_up(&harvester->turn, TURN_IN, TURN_LATE))
+		    turn_change(&harvester->turn, TURN_IN, TURN_LATE))
 			return;
 		futex_wait(&harvester->ended, 0, 10000000);
 	}

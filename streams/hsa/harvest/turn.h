@@ -136,8 +136,8 @@ static inline bool turn_left(void)
 	return turn_self && turn_is_left(turn_self);
 }
 
-/* Whoever stops it: true if it was in state `from`. Then it is given up, in state `to`. */
-bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to);
+/* True if it was in state `from` (enum turn_state). Then it is in state `to`; by whoever stops it, given up. */
+bool turn_change(struct turn *turn, uint32_t from, uint32_t to);
 
 /* How long a thread that has waited for the GPU waits for the owner: as long as a submitting thread would while the
  * owner waits for a subscriber, else shortly. Nobody waits again for an owner that has made no progress since. */

@@ -78,27 +78,33 @@ static const struct report_way *find_way(const char **why)
 	return NULL;
 }
 
+/* Which way to take; or NULL, and why it is queues. */
+static const struct report_way *choose(bool is_asked, const char **why)
+{
+	const struct report_way *found;
+
+	*why = find_obstacle();
+	found = *why ? NULL : find_way(why);
+	if (found && !is_asked)
+		*why = found->doubt;
+	return *why ? NULL : found;
+}
+
 /* RTL_SOURCE becomes what it means here: queue or runtime. */
 static bool accept(void)
 {
 	enum config_source *source = &interceptor.config.source;
 	const bool is_asked = *source == CONFIG_RUNTIME;
-	const char *why = NULL;
+	const char *why;
 
 	if (*source == CONFIG_QUEUE)
 		return true;
-	way = NULL;
-	why = find_obstacle();
-	if (!why)
-		way = find_way(&why);
-	if (way && !is_asked)
-		why = way->doubt;
-	if (!why) {
+	way = choose(is_asked, &why);
+	if (way) {
 		*source = CONFIG_RUNTIME;
 		rtl_log(RTL_LEVEL_INFO, "hsa", "source: runtime, %s", way->name);
 		return true;
 	}
-	way = NULL;
 	if (!is_asked) {
 		*source = CONFIG_QUEUE;
 		rtl_log(RTL_LEVEL_INFO, "hsa", "source: queue, not runtime: %s", why);
@@ -113,13 +119,11 @@ static bool accept(void)
 
 const char *rtl_publisher_source(bool is_asked, bool *is_runtime)
 {
-	const char *why = find_obstacle();
-	const struct report_way *found = why ? NULL : find_way(&why);
+	const char *why;
+	const struct report_way *found = choose(is_asked, &why);
 
-	if (found)
-		why = is_asked ? NULL : found->doubt;
-	*is_runtime = !why;
-	return why ? why : found->name;
+	*is_runtime = found;
+	return found ? found->name : why;
 }
 
 static void hook(struct root_table *root)

@@ -81,24 +81,33 @@ static struct {
 		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
 		/* Relaxed: so much of it did not come when it was awaited; when it was to settle. */
 		uint64_t missing[2];
-	} of[STREAMS + 1]; /* of all streams, what `pending` does not count */
+	} of[STREAMS + 1];
 } streams;
 
 /* ---- the ledger ---- */
 
-static void wake(void);
+__attribute__((cold, noinline)) static void wake(void)
+{
+	const int saved = errno;
+
+	pthread_mutex_lock(&queue.lock);
+	pthread_cond_signal(&queue.more);
+	pthread_mutex_unlock(&queue.lock);
+	errno = saved;
+}
 
 static uint32_t stream_place(uint64_t stream)
 {
-	return (uint32_t)(stream * 0x9e3779b97f4a7c15u >> 32) % STREAMS;
+	return streams.known && stream != REPORTED_NO_STREAM
+		       ? (uint32_t)(stream * 0x9e3779b97f4a7c15u >> 32) % STREAMS
+		       : ALL_STREAMS;
 }
 
 /* Release: a process that is killed afterwards has said so. Partner: the ledger's reader. */
 void reported_begin(enum reported_op op, uint64_t count)
 {
-	if (streams.known)
-		__atomic_fetch_add(&streams.of[stream_place(thread_context.hip_stream)].begun,
-				   count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&streams.of[stream_place(thread_context.hip_stream)].begun, count,
+			   __ATOMIC_RELAXED);
 	__atomic_fetch_add(&pending[op == REPORTED_COPY]->begun, count, __ATOMIC_RELEASE);
 	if (__builtin_expect(__atomic_load_n(&queue.idle, __ATOMIC_RELAXED), 0))
 		wake();
@@ -107,18 +116,16 @@ void reported_begin(enum reported_op op, uint64_t count)
 /* The same; what has ended is in a ring, or counted elsewhere. */
 void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
 {
-	if (count && streams.known)
-		/* Release: who awaits it finds it in the ring. */
-		__atomic_fetch_add(&streams.of[stream_place(stream)].ended, count,
-				   __ATOMIC_RELEASE);
-	if (count)
-		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
+	if (!count)
+		return;
+	/* Release: who awaits it finds it in the ring. */
+	__atomic_fetch_add(&streams.of[stream_place(stream)].ended, count, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
 }
 
 void reported_count_unwanted(uint64_t stream, bool ended)
 {
-	const uint32_t place =
-		streams.known && stream != REPORTED_NO_STREAM ? stream_place(stream) : ALL_STREAMS;
+	const uint32_t place = stream_place(stream);
 
 	/* Release: of an end. */
 	__atomic_fetch_add(ended ? &streams.of[place].ended : &streams.of[place].begun, 1,
@@ -355,26 +362,19 @@ void reported_help(void)
 
 static uint64_t begun_in(uint32_t place)
 {
-	const uint64_t begun = __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
-
-	return place == ALL_STREAMS && !streams.known
-		       ? begun + __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
-				 __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
-		       : begun;
-}
-
-static uint64_t ended_at_all(void)
-{
-	return __atomic_load_n(&streams.of[ALL_STREAMS].ended, __ATOMIC_ACQUIRE) +
-	       __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
-	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
 }
 
 static uint64_t ended_in(uint32_t place)
 {
-	return place == ALL_STREAMS && !streams.known
-		       ? ended_at_all()
-		       : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+}
+
+/* Changes where anything ends. */
+static uint64_t ended_at_all(void)
+{
+	return ended_in(ALL_STREAMS) + __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
 }
 
 enum { AWAIT, SETTLE };
@@ -426,8 +426,7 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 
 bool reported_is_behind(void)
 {
-	const uint32_t place =
-		streams.known ? stream_place(thread_context.hip_stream) : ALL_STREAMS;
+	const uint32_t place = stream_place(thread_context.hip_stream);
 
 	return left_in(place, begun_in(place), AWAIT);
 }
@@ -513,16 +512,6 @@ static void *run(void *data)
 		nap(&quiet);
 	}
 	return NULL;
-}
-
-__attribute__((cold, noinline)) static void wake(void)
-{
-	const int saved = errno;
-
-	pthread_mutex_lock(&queue.lock);
-	pthread_cond_signal(&queue.more);
-	pthread_mutex_unlock(&queue.lock);
-	errno = saved;
 }
 
 int reported_start(void)

@@ -95,6 +95,9 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 	MUST(signal_async_handler, hsa_amd_signal_async_handler)                                   \
 	MUST(intercept_create, hsa_amd_queue_intercept_create, intercept_create_fn)                \
 	MUST(intercept_register, hsa_amd_queue_intercept_register, intercept_register_fn)          \
+	MAY(signal_load, hsa_signal_load_scacquire)                                                \
+	MAY(signal_wait, hsa_signal_wait_scacquire)                                                \
+	MAY(get_dispatch_time, hsa_amd_profiling_get_dispatch_time)                                \
 	MAY(status_string, hsa_status_string)                                                      \
 	MAY(register_event_handler, hsa_amd_register_system_event_handler)                         \
 	MAY(queue_set_priority, hsa_amd_queue_set_priority)                                        \

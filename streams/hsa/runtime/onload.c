@@ -59,7 +59,7 @@ static bool somebody_may_want(void)
 }
 
 /* Nothing is recorded any more; what is under way gets the configured time to end. */
-static void stop(void)
+static void stop(void *unused)
 {
 	if (interceptor_on())
 		__atomic_store_n(&interceptor.listened,
@@ -76,11 +76,6 @@ static void in_child(void)
 	EACH_PART(forked);
 }
 
-static void at_finish(void *user)
-{
-	stop();
-}
-
 /* Once in a process. */
 static bool prepare_process(void)
 {
@@ -91,7 +86,7 @@ static bool prepare_process(void)
 	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
 		if ((*part)->prepare && !(*part)->prepare())
 			return false;
-	if (rtl_at_finish(at_finish, NULL))
+	if (rtl_at_finish(stop, NULL))
 		return false;
 	(void)pthread_atfork(NULL, NULL, in_child);
 	done = true;
@@ -177,7 +172,7 @@ void OnUnload(void)
 {
 	if (!interceptor_on())
 		return;
-	stop();
+	stop(NULL);
 	EACH_PART(runtime_ends);
 }
 

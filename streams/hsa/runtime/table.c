@@ -16,6 +16,7 @@ static const struct place {
 	[ENTRY_##id] = PLACE notes,
 #define CALL_PROCEDURE CALL_FUNCTION
 #define CALL_ENUMERATION(...)
+#include "hsa/calls.def"
 	[ENTRY_hsa_amd_counted_queue_acquire] = {AMD, 76, 0},
 	[ENTRY_hsa_amd_memory_async_batch_copy] = {AMD, 78, 0},
 	[ENTRY_hsa_amd_queue_create] = {AMD, 86, 0},

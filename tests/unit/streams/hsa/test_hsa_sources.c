@@ -80,7 +80,7 @@ static void publish(struct source *source, struct slot *slot)
 	turn_out();
 	/* Another thread takes what this one would go on with. */
 	if (taken_meanwhile)
-		assert_true(turn_give_up(turn, TURN_OUT, TURN_TAKEN));
+		assert_true(turn_change(turn, TURN_OUT, TURN_TAKEN));
 	published[published_count++] = ((struct work *)slot)->number;
 	turn_in();
 }
