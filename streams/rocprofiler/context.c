@@ -60,15 +60,13 @@ static hsa_status_t add_feature(struct context *context, uint32_t at)
 
 static bool fits(struct context *context, const struct metric_input *input)
 {
-	uint32_t number, instances, registers, used = 0;
-	uint32_t instance = input->instance == METRIC_ALL_INSTANCES ? 0 : input->instance;
+	const struct agent_block block = library_block(context->gpu->agent, input->block);
+	uint32_t instance = input->instance == METRIC_ALL_INSTANCES ? 0 : input->instance, used = 0;
 
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return false;
 	for (uint32_t i = 0; i < context->events.count; i++)
-		used += context->events.list[i].block == number &&
+		used += context->events.list[i].block == block.number &&
 			context->events.list[i].instance == instance;
-	return used <= registers;
+	return block.registers && used <= block.registers;
 }
 
 static hsa_status_t check_registers(struct context *context)
@@ -182,7 +180,7 @@ static void destroy_signal(hsa_signal_t signal)
 static bool has_ended(const struct context *context)
 {
 	if (!context->done.handle ||
-	    runtime_wait_most(context->done, "a context that is closed", service_wait_ns()))
+	    runtime_wait(context->done, "a context that is closed", service_wait_ns()))
 		return true;
 	complain("a read of counters has not ended for %llu s (RTL_COUNTERS_TIMEOUT): its context "
 		 "is closed without it",
@@ -377,7 +375,7 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 
 	if (!context->started)
 		return fail(HSA_STATUS_ERROR, "the group has not been started");
-	if (!runtime_wait(context->done, "a read"))
+	if (!runtime_wait(context->done, "a read", UINT64_MAX))
 		return HSA_STATUS_ERROR;
 	hsa->signal_store(context->done, 1);
 	packets[stops ? 1 : 0].signal = context->done.handle;
@@ -427,11 +425,9 @@ static void on_sample(void *user, const struct library_sample *sample)
 static size_t samples_of(const struct context *context, const struct metric_input *input,
 			 struct metric_sample *out)
 {
-	uint32_t number, instances, registers;
+	const uint32_t number = library_block(context->gpu->agent, input->block).number;
 	size_t count = 0;
 
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return 0;
 	for (size_t i = 0; i < context->sample_count; i++) {
 		const struct library_sample *sample = &context->samples[i];
 		const struct library_event *event = &context->events.list[sample->event];
@@ -522,7 +518,7 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 	if (queue_is_gone(context) && hsa->signal_load(context->done) > 0)
 		return fail(HSA_STATUS_ERROR_INVALID_QUEUE,
 			    "the queue was destroyed before a read had ended");
-	if (context->queue && !runtime_wait(context->done, "a read"))
+	if (context->queue && !runtime_wait(context->done, "a read", UINT64_MAX))
 		return HSA_STATUS_ERROR;
 	return collect(context);
 }

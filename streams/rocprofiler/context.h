@@ -115,6 +115,10 @@ struct queue {
 	bool destroyed; /* release, acquire */
 };
 
+/* Waits, so long at most, until the queue's ring has surely room for so many packets, or nothing of it is under way.
+ * (dispatch.c) */
+void queue_wait(const struct queue *queue, uint64_t packets, uint32_t ms);
+
 /* From now on the service's. False after a line: there is no service. */
 bool service_take(struct work *work);
 

@@ -185,11 +185,10 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	return 0;
 }
 
-/* Some runtimes fail where the GPU's ring overflows twice in a call. Waits for room, which counted work shows. */
-static void wait_for_room(const struct queue *queue, uint64_t packets)
+void queue_wait(const struct queue *queue, uint64_t packets, uint32_t ms)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
-	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ROOM_MS * UINT64_C(1000000);
+	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ms * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
@@ -223,7 +222,8 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	if (work && asks(queue, index, packet, work)) {
 		if (take_context(work)) {
 			flush(batch);
-			wait_for_room(queue, PACKETS_MOST);
+			/* Some runtimes fail where the GPU's ring overflows twice in a call. */
+			queue_wait(queue, PACKETS_MOST, ROOM_MS);
 			count = put_work(work, packet, counted);
 		}
 		if (!count) {

@@ -49,15 +49,17 @@ static hsa_status_t tell_metric(struct gpu *gpu, const struct counter_def *def,
 		.kind = ROCPROFILER_INFO_KIND_METRIC,
 		.metric = {.name = def->name, .instances = 1, .description = def->description},
 	};
-	uint32_t number;
+	struct agent_block block;
 
 	if (!def->block) {
 		info.metric.expr = def->expression;
 	} else {
-		info.metric.block_name = def->block;
-		if (!library_block(gpu->agent, def->block, &number, &info.metric.instances,
-				   &info.metric.block_counters))
+		block = library_block(gpu->agent, def->block);
+		if (!block.registers)
 			return HSA_STATUS_SUCCESS;
+		info.metric.block_name = def->block;
+		info.metric.instances = block.instances;
+		info.metric.block_counters = block.registers;
 	}
 	return callback(info, data);
 }

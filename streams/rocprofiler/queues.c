@@ -7,7 +7,6 @@
 #include "context.h"
 
 #define DESTROY_MS 1000
-#define SLEEP_NS   20000
 
 static struct {
 	pthread_mutex_t lock; /* of all below */
@@ -81,7 +80,7 @@ static void enable(struct gpu *gpu, hsa_queue_t *queue)
 	}
 	packet.signal = done.handle;
 	library_submit(queue, &packet, 1);
-	if (runtime_wait(done, "what lets a queue's work count"))
+	if (runtime_wait(done, "what lets a queue's work count", UINT64_MAX))
 		(void)hsa->signal_destroy(done);
 }
 
@@ -117,16 +116,6 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 	return taken;
 }
 
-/* The program has seen its kernels end; the counters' ends are right behind them. */
-static void wait_for_work(const struct queue *queue)
-{
-	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + DESTROY_MS * UINT64_C(1000000);
-
-	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
-	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
-}
-
 static hsa_status_t on_destroy(hsa_queue_t *queue)
 {
 	const struct dispatch_callbacks callbacks = dispatch_callbacks();
@@ -135,8 +124,9 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 
 	if (taken && callbacks.functions.destroy)
 		(void)callbacks.functions.destroy(queue, callbacks.data);
+	/* The program has seen its kernels end; the counters' ends are right behind them. */
 	if (taken)
-		wait_for_work(taken);
+		queue_wait(taken, queue->size, DESTROY_MS);
 	status = next_destroy(queue);
 	if (!status)
 		context_queue_is_gone(queue);

@@ -169,7 +169,7 @@ uint64_t runtime_now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns)
+bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns)
 {
 	const uint64_t ns = most_ns < runtime_timeout_ns ? most_ns : runtime_timeout_ns;
 	const uint64_t ticks = ns == UINT64_MAX ? UINT64_MAX : runtime_ticks(ns);
@@ -178,11 +178,6 @@ bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns)
 		return true;
 	fail(HSA_STATUS_ERROR, "%s has not ended in time", what);
 	return false;
-}
-
-bool runtime_wait(hsa_signal_t signal, const char *what)
-{
-	return runtime_wait_most(signal, what, UINT64_MAX);
 }
 
 bool vendor_find(char *why, size_t size)

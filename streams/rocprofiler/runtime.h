@@ -46,9 +46,8 @@ uint64_t runtime_now_ns(clockid_t clock);
 /* ROCm's timeout, ns; all ones: for ever. */
 extern uint64_t runtime_timeout_ns;
 
-/* Waits until the signal is below 1. False, after an error, when the timeout is over (or `most`, ns). */
-bool runtime_wait(hsa_signal_t signal, const char *what);
-bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns);
+/* Waits until the signal is below 1. False, after an error, when that time or the timeout is over. */
+bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns);
 
 /* library_find, by any thread. */
 bool vendor_find(char *why, size_t size);

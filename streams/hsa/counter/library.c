@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent.h"
 #include "interceptor.h"
 
 #define PAGE_BYTES 4096u
@@ -108,19 +107,19 @@ void library_forget(void)
 
 /* ---- blocks ---- */
 
-bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
-		   uint32_t *registers)
+struct agent_block library_block(hsa_agent_t agent, const char *name)
 {
-	return agent_block(&library, agent, name, number, instances, registers);
+	return agent_block(&library, agent, name);
 }
 
 bool library_instances(hsa_agent_t agent, const struct metric_input *input,
 		       struct library_event *first, uint32_t *end, char *why, size_t size)
 {
-	uint32_t registers;
+	const struct agent_block block = library_block(agent, input->block);
 
-	*first = (struct library_event){.event = input->event};
-	if (!library_block(agent, input->block, &first->block, end, &registers)) {
+	*first = (struct library_event){.event = input->event, .block = block.number};
+	*end = block.instances;
+	if (!block.registers) {
 		snprintf(why, size, "%s: block %s cannot be counted on this GPU", input->name,
 			 input->block);
 		return false;

@@ -10,7 +10,7 @@
 
 #include <hsa/hsa.h>
 
-#include "metrics.h"
+#include "agent.h"
 
 /* A packet of 64 bytes whose completion signal is at its end. */
 struct library_packet {
@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct library_packet) == 64, "an AQL packet");
 
 /* An event in one instance of a block. */
 struct library_event {
-	uint32_t block; /* library_block */
+	uint32_t block; /* number */
 	uint32_t instance;
 	uint32_t event;
 	uint32_t input; /* of whoever asks; the library is not told */
@@ -61,10 +61,8 @@ bool library_find(char *why, size_t size);
 /* The runtime has ended: it, and all that was made with it, is gone. */
 void library_forget(void);
 
-/* Its number of a block of that GPU, how many instances there are, and how many events each counts at
- * the same time. False: it has no such block. */
-bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
-		   uint32_t *registers);
+/* As agent_block. */
+struct agent_block library_block(hsa_agent_t agent, const char *name);
 
 /* An input's event in the first instance that it asks for; `end`: behind the last. False after a line in `why`. */
 bool library_instances(hsa_agent_t agent, const struct metric_input *input,

@@ -63,11 +63,7 @@ static uint32_t accumulator(const struct making *making, enum metric_accumulate 
 
 static uint32_t registers_of(void *user, const char *block)
 {
-	const struct making *making = user;
-	uint32_t number, instances, registers;
-
-	return library_block(making->gpu->agent, block, &number, &instances, &registers) ? registers
-											 : 0;
+	return library_block(((const struct making *)user)->gpu->agent, block).registers;
 }
 
 /* ---- metrics ---- */

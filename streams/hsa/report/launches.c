@@ -29,15 +29,6 @@ bool launches_may(const char *function)
 	       starts(function, "hipEventRecord") || starts(function, "hipExt");
 }
 
-/* Whether it changes what is known of streams and graphs. */
-static bool is_followed(const char *function)
-{
-	return starts(function, "hipStreamBeginCapture") ||
-	       starts(function, "hipStreamEndCapture") || starts(function, "hipGraphInstantiate") ||
-	       starts(function, "hipGraphExecDestroy") ||
-	       starts(function, "hipGraphNodeSetEnabled");
-}
-
 unsigned launches_kind(uint32_t id, const char *function)
 {
 	static uint8_t kinds[FUNCTIONS_MAX]; /* relaxed: the same whoever finds out */
@@ -46,7 +37,8 @@ unsigned launches_kind(uint32_t id, const char *function)
 	if (__builtin_expect(kind != 0, 1))
 		return kind;
 	kind = CALL_IS_KNOWN | (launches_may(function) ? CALL_SUBMITS : 0) |
-	       (is_followed(function) ? CALL_IS_FOLLOWED : 0) |
+	       (starts(function, "hipGraph") || strstr(function, "Capture") ? CALL_IS_FOLLOWED
+									    : 0) |
 	       CALL_WAITS * report_has_waited(function);
 	if (id < FUNCTIONS_MAX)
 		__atomic_store_n(&kinds[id], (uint8_t)kind, __ATOMIC_RELAXED);
@@ -202,7 +194,7 @@ static bool is_captured(void)
 	return ask && !ask((void *)(uintptr_t)thread_context.hip_stream, &status) && status;
 }
 
-/* What becomes of streams and graphs. */
+/* What becomes of streams and graphs, as some of these functions tell. */
 static void follow(const char *function, const uint64_t *slots)
 {
 	if (starts(function, "hipStreamBeginCapture"))

@@ -188,12 +188,9 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
  * How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
  * for tools of HSA_TOOLS_LIB, and it gives them to the one function rocprofiler_set_api_table that it finds: ours, with
  * ROCPROFILER_REGISTER_LIBRARY, or where we are preloaded and some tool for rocprofiler-sdk is in the process, too.
- *
- * In the second case the other tool needs the tables more than we do: they go on to the next
- * function of that name, or to rocprofiler-sdk, which librocprofiler-register would have loaded
- * if it had not found us. Then they are ours: whatever is hooked already is the runtime to us.
- *
- * Nobody tells of the runtime's end in this way; so its hsa_init and hsa_shut_down are counted.
+ * Then the other tool needs the tables more than we do: they go on to the next function of that name, or to
+ * rocprofiler-sdk, which librocprofiler-register would have loaded if it had not found us. Then they are ours: whatever
+ * is hooked already is the runtime to us. Nobody tells of the runtime's end in this way.
  *
  * Threads: in hsa_init, under the runtime's own lock; the hooks: any, one at a time.
  * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp.

@@ -33,7 +33,7 @@ typedef struct {
 	uint32_t timestamp_on;
 } rocprofiler_v7_settings_t;
 
-typedef rocprofiler_parameter_t rocprofiler_v7_feature_parameter_t;
+typedef rocprofiler_parameter_t rocprofiler_feature_parameter_t;
 
 typedef struct {
 	union {
@@ -41,7 +41,7 @@ typedef struct {
 		rocprofiler_feature_kind_t kind; /**< as in version 8 */
 	};
 	const char *name;
-	const rocprofiler_v7_feature_parameter_t *parameters;
+	const rocprofiler_feature_parameter_t *parameters;
 	uint32_t parameter_count;
 	rocprofiler_data_t *data; /**< the caller's; NULL: the value is not wanted */
 } rocprofiler_v7_feature_t;
@@ -56,10 +56,10 @@ typedef struct {
 	rocprofiler_v7_t *context;
 } rocprofiler_v7_group_t;
 
-typedef void (*rocprofiler_v7_context_callback_t)(rocprofiler_v7_group_t *group, void *arg);
+typedef void (*rocprofiler_context_callback_t)(rocprofiler_v7_group_t *group, void *arg);
 
 typedef struct {
-	rocprofiler_v7_context_callback_t callback;
+	rocprofiler_context_callback_t callback;
 	void *callback_arg;
 	hsa_queue_t *queue;
 	uint32_t queue_depth;
@@ -79,7 +79,7 @@ struct rocprofiler_v7_context {
 	rocprofiler_feature_t *features;
 	rocprofiler_v7_feature_t **wanted;
 	uint32_t feature_count;
-	rocprofiler_v7_context_callback_t callback;
+	rocprofiler_context_callback_t callback;
 	void *callback_arg;
 };
 
@@ -418,8 +418,8 @@ rocprofiler_v7_set_queue_callbacks(rocprofiler_v7_queue_callbacks_t functions, v
 	return rocprofiler_set_queue_callbacks(callbacks, rocprofiler_v7_callbacks());
 }
 
-static inline hsa_status_t rocprofiler_v7_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
-								void *data)
+static inline hsa_status_t rocprofiler_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
+							     void *data)
 {
 	rocprofiler_v7_queue_callbacks_t functions;
 
@@ -681,11 +681,9 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define ROCPROFILER_TRACE  ROCPROFILER_FEATURE_KIND_TRACE
 
 #define rocprofiler_settings_t               rocprofiler_v7_settings_t
-#define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
 #define rocprofiler_feature_t                rocprofiler_v7_feature_t
 #define rocprofiler_t                        rocprofiler_v7_t
 #define rocprofiler_group_t                  rocprofiler_v7_group_t
-#define rocprofiler_context_callback_t       rocprofiler_v7_context_callback_t
 #define rocprofiler_properties_t             rocprofiler_v7_properties_t
 #define rocprofiler_time_id_t                rocprofiler_v7_time_id_t
 #define ROCPROFILER_TIME_ID_CLOCK_REALTIME   ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME
@@ -716,7 +714,6 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define rocprofiler_get_time                 rocprofiler_v7_get_time
 #define rocprofiler_set_queue_callbacks      rocprofiler_v7_set_queue_callbacks
 #define rocprofiler_set_intercepting         rocprofiler_v7_set_queue_callbacks
-#define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
 #define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
 #define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
 #define rocprofiler_query_info               rocprofiler_v7_query_info
