@@ -153,10 +153,8 @@ bool values_read(const struct counter_pass *pass, const void *output);
 /* Subtracts what was read before. False: something is less than it was: somebody has reset the counters. */
 bool values_subtract(const struct counter_pass *pass, const void *before);
 
-/* Of a metric, and whether it has one. */
-bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value);
-
-/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL: its queue, number and call), or an interval
- * (RTL_SAMPLE: the agent and the number of the reading). */
-void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct publish_ids *of);
+/* Publishes the values of metrics, and the samples for the debug stream: of a dispatch of that kernel (RTL_SIGNAL: its
+ * queue, number and call), or of an interval (RTL_SAMPLE: the agent and the number of the reading). */
+void values_publish(const struct counter_gpu *gpu, const struct counter_pass *pass, uint16_t type,
+		    const struct publish_ids *of, uint64_t kernel, uint64_t begin_ns,
+		    uint64_t end_ns);

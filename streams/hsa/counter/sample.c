@@ -268,27 +268,6 @@ static void abandon(struct slot *slot, bool looked_at)
 	add_to(&((const struct counter_sample *)slot)->queue->gpu->ledger.given_up, 1);
 }
 
-static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			   struct publish_ids dispatch, uint64_t kernel)
-{
-	for (uint32_t i = 0; i < pass->metric_count; i++) {
-		const struct counter_metric *metric = pass->metrics[i];
-		struct rtl_hsa_counter payload = {
-			.name = metric->name,
-			.kernel = kernel,
-			.gpu = gpu->node,
-			.pass = pass->number,
-			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
-		};
-
-		if (!values_of(pass, metric, &payload.value))
-			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		dispatch.uid = metric->uid;
-		publish_payload(counter_streams.values, RTL_SIGNAL, &dispatch, &payload,
-				sizeof(payload));
-	}
-}
-
 /* Who makes a pass, or nobody does any more. */
 static void publish_ledger(struct counter_gpu *gpu)
 {
@@ -326,8 +305,7 @@ static void publish_counted(struct source *source, struct slot *slot)
 	}
 	add_to(&gpu->ledger.counted, 1);
 	turn_out();
-	publish_values(gpu, pass, dispatch, kernel);
-	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
+	values_publish(gpu, pass, RTL_SIGNAL, &dispatch, kernel, 0, 0);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
 		publish_ledger(gpu);
 	turn_in();

@@ -148,18 +148,13 @@ static void read_content(struct loaded *loaded)
 
 /* ---- the list */
 
-static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handle)
-{
-	HOLD_LOCK(&lock);
-	for (const struct loaded *l = first_of(executable); l; l = l->next)
-		if (l->handle.handle == handle.handle)
-			return true;
-	return false;
-}
-
+/* False: it is known, or there is no memory. */
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
 	HOLD_LOCK(&lock);
+	for (const struct loaded *l = first_of(executable); l; l = l->next)
+		if (l->handle.handle == loaded->handle.handle)
+			return false;
 	loaded->next = first_of(executable);
 	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
@@ -169,11 +164,8 @@ static bool add(hsa_executable_t executable, struct loaded *loaded)
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_loaded_code_object_t handle)
 {
-	struct loaded *loaded;
+	struct loaded *loaded = have_loader() ? calloc(1, sizeof(*loaded)) : NULL;
 
-	if (!have_loader() || is_known(executable, handle))
-		return;
-	loaded = calloc(1, sizeof(*loaded));
 	if (!loaded)
 		return;
 	loaded->handle = handle;
