@@ -30,35 +30,18 @@ static bool is_dispatch(const struct library_packet *packet)
 	return (packet->header >> HSA_PACKET_HEADER_TYPE & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 }
 
-static struct library_packet barrier(hsa_signal_t waits_for, hsa_signal_t tells)
-{
-	hsa_barrier_and_packet_t packet = {
-		.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE |
-			  1 << HSA_PACKET_HEADER_BARRIER |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
-		.dep_signal[0] = waits_for,
-		.completion_signal = tells,
-	};
-	struct library_packet copy;
-
-	memcpy(&copy, &packet, sizeof(copy));
-	return copy;
-}
-
 /* The packets of a counted dispatch; returns how many. */
 static uint32_t put_counted(struct work *work, const struct library_packet *kernel,
 			    struct library_packet *out)
 {
 	struct context *context = work->context;
-	const hsa_signal_t none = {0};
 
 	context->has_data = true;
 	hsa->signal_store(context->ready, 1);
 	hsa->signal_store(context->grant, 1);
 	hsa->signal_store(context->done, 1);
-	out[0] = barrier(none, context->ready);
-	out[1] = barrier(context->grant, none);
+	out[0] = library_barrier(0, context->ready.handle, LIBRARY_FENCES);
+	out[1] = library_barrier(context->grant.handle, 0, LIBRARY_FENCES);
 	out[2] = context->count->start;
 	out[3] = *kernel;
 	out[3].header |= 1 << HSA_PACKET_HEADER_BARRIER;

@@ -177,9 +177,8 @@ static void *allocate(hsa_amd_memory_pool_t pool, hsa_agent_t agent, uint32_t by
 /* The library fills in the commands; they wait for what was before them, and are seen by all. */
 static void finish_packet(struct library_packet *packet)
 {
-	packet->header = HSA_PACKET_TYPE_VENDOR_SPECIFIC | 1 << HSA_PACKET_HEADER_BARRIER |
-			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+	packet->header =
+		HSA_PACKET_TYPE_VENDOR_SPECIFIC | 1 << HSA_PACKET_HEADER_BARRIER | LIBRARY_FENCES;
 	packet->signal = 0;
 }
 

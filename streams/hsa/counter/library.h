@@ -20,6 +20,23 @@ struct library_packet {
 };
 _Static_assert(sizeof(struct library_packet) == 64, "an AQL packet");
 
+/* In a header: what was before is seen, and what it does is seen by all. */
+#define LIBRARY_FENCES                                                                             \
+	(HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |                       \
+	 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
+
+/* A barrier that waits for a signal, and completes one; 0: none. */
+static inline struct library_packet library_barrier(uint64_t waits_for, uint64_t completes,
+						    uint16_t fences)
+{
+	struct library_packet packet = {.header = HSA_PACKET_TYPE_BARRIER_AND |
+						  1 << HSA_PACKET_HEADER_BARRIER | fences,
+					.signal = completes};
+
+	memcpy(&packet.body[3], &waits_for, sizeof(waits_for)); /* the first dependency */
+	return packet;
+}
+
 /* An event in one instance of a block. */
 struct library_event {
 	uint32_t block; /* number */

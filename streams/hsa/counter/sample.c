@@ -185,42 +185,29 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	return sample;
 }
 
-static void put_barrier(void *packet, uint64_t waits_for, uint64_t completes)
-{
-	const hsa_barrier_and_packet_t barrier = {
-		.header = HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER,
-		.dep_signal = {{waits_for}},
-		.completion_signal = {completes},
-	};
-
-	memcpy(packet, &barrier, sizeof(barrier));
-}
-
 unsigned counter_put_before(const struct counter_sample *sample, void *packets)
 {
-	char *at = packets;
+	struct library_packet *at = packets;
 
-	put_barrier(at, 0, sample->ready);
-	put_barrier(at + 64, sample->grant, 0);
+	at[0] = library_barrier(0, sample->ready, 0);
+	at[1] = library_barrier(sample->grant, 0, 0);
 	if (!sample->pass)
 		return 2;
-	memcpy(at + 128, &sample->pass->count->start, 64);
+	at[2] = sample->pass->count->start;
 	return 3;
 }
 
 unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 {
-	char *at = packets;
-	struct library_packet stop;
+	struct library_packet *at = packets;
 
 	if (!sample->pass) {
-		put_barrier(at, 0, sample->slot.signal);
+		at[0] = library_barrier(0, sample->slot.signal, 0);
 		return 1;
 	}
-	stop = sample->pass->count->stop;
-	stop.signal = sample->slot.signal;
-	memcpy(at, &sample->pass->count->read, 64);
-	memcpy(at + 64, &stop, sizeof(stop));
+	at[0] = sample->pass->count->read;
+	at[1] = sample->pass->count->stop;
+	at[1].signal = sample->slot.signal;
 	return 2;
 }
 
@@ -331,7 +318,6 @@ void sample_kinds_init(struct counter_gpu *gpu)
 		.stream = &counter_streams.values,
 		.end_type = RTL_SIGNAL,
 		.payload_bytes = room_needed(),
-		.varies = true,
 		.finished = finished,
 		.publish = publish_counted,
 		.abandon = abandon,

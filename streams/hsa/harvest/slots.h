@@ -41,7 +41,6 @@ struct slot_kind {
 	struct rtl_stream *const *stream;
 	uint16_t end_type;
 	uint32_t payload_bytes;
-	bool varies; /* its events may be more than that: room is asked for one piece of work at a time */
 	/* Whether it has ended. Then its times are in the slot. */
 	bool (*finished)(struct slot *slot);
 	/* It has ended: publishes its event, if it is one and somebody wants it. */

@@ -77,7 +77,7 @@ bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool 
  */
 int sources_help(struct sources *sources, uint32_t most);
 
-/* Whether something has been submitted since, or a source came or went. */
+/* Whether something is under way, or a source came or went. */
 bool sources_waiting(const struct sources *sources);
 
 /* Gives up what has not been published, and counts it. Touches nothing of the runtime's. */

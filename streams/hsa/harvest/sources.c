@@ -78,57 +78,22 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
 struct allowed {
-	uint32_t most; /* without those that are sure */
-	uint32_t sure; /* of this kind, for which there is room: nobody else publishes here */
-	const struct slot_kind *kind;
+	uint32_t most;
 	bool may_wait;
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
 };
 
-/* How many of a kind there is room for: one, or where there is much room as many as that is enough for.
- * 0: none. */
-static uint32_t room_for(struct allowed *allowed, const struct slot_kind *kind)
+static inline bool may_publish(struct allowed *allowed, const struct slot_kind *kind)
 {
-	const uint32_t bytes = kind->payload_bytes + (uint32_t)sizeof(struct rtl_record) + 7;
-
-	allowed->left = 0;
-	if (!kind->stream)
-		return 1;
-	if (!kind->varies && !rtl_room(*kind->stream, kind->end_type, RTL_PAYLOAD_MAX))
-		return bytes < RTL_PAYLOAD_MAX ? RTL_PAYLOAD_MAX / bytes : 1;
-	allowed->left = rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
-	return !allowed->left;
-}
-
-static __attribute__((noinline)) bool ask_for_room(struct allowed *allowed,
-						   const struct slot_kind *kind)
-{
-	uint32_t n;
-
 	if (allowed->may_wait)
 		return true;
 	turn_gets_on();
-	allowed->most += allowed->sure;
-	allowed->sure = 0;
-	if (!allowed->most) {
-		allowed->left = 1;
-		return false;
-	}
-	n = room_for(allowed, kind);
-	if (!n)
-		return false;
-	allowed->kind = kind;
-	allowed->sure = (n < allowed->most ? n : allowed->most) - 1;
-	allowed->most -= allowed->sure + 1;
-	return true;
-}
-
-static inline bool may_publish(struct allowed *allowed, const struct slot *slot)
-{
-	if (__builtin_expect(!allowed->sure || allowed->kind != slot->kind, 0))
-		return ask_for_room(allowed, slot->kind);
-	allowed->sure--;
-	return true;
+	allowed->left = !allowed->most ? 1
+			: !kind->stream
+				? 0
+				: rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
+	allowed->most -= !allowed->left;
+	return !allowed->left;
 }
 
 /* Publishes what has finished; returns how many that were. Unless `all`, it skips what waits behind a barrier. */
@@ -147,7 +112,7 @@ static uint32_t harvest_finished(struct source *source, bool all, struct allowed
 			break;
 		prefetch(next);
 		if (slot->kind->finished(slot)) {
-			if (!may_publish(allowed, slot))
+			if (!may_publish(allowed, slot->kind))
 				break;
 			source->disordered |= behind;
 			take_out(pool, before, slot);
@@ -302,7 +267,7 @@ static uint32_t help_with_all(struct source *source, struct allowed *allowed)
  * if it has not finished. */
 static uint32_t help_with_one(struct source *source, struct slot *slot, struct allowed *allowed)
 {
-	if (!slot->kind->finished(slot) || !may_publish(allowed, slot))
+	if (!slot->kind->finished(slot) || !may_publish(allowed, slot->kind))
 		return 1;
 	source->pool.submit_head++;
 	(void)harvest_slot(source, slot);
@@ -337,12 +302,9 @@ bool sources_waiting(const struct sources *sources)
 {
 	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		return true;
-	for (struct source *source = sources->first; source; source = source->next_harvested) {
-		if (__atomic_load_n(&source->pool.submit_tail, __ATOMIC_RELAXED) !=
-			    source->pool.submit_head ||
-		    __atomic_load_n(&source->dead, __ATOMIC_RELAXED))
+	for (struct source *source = sources->first; source; source = source->next_harvested)
+		if (is_pending(source) || __atomic_load_n(&source->dead, __ATOMIC_RELAXED))
 			return true;
-	}
 	return false;
 }
 

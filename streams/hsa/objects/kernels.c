@@ -280,15 +280,6 @@ static void set_number(uint64_t uid, hsa_executable_symbol_t symbol,
 		interceptor_set_number(uid, key, number);
 }
 
-/* What its code object says of it. */
-static void describe_registers(uint64_t uid, const struct code_object_kernel *kernel)
-{
-	for (int n = 0; n < CODE_OBJECT_NUMBERS; n++) {
-		if (kernel->known & 1u << n)
-			interceptor_set_number(uid, code_object_keys[n], kernel->numbers[n]);
-	}
-}
-
 static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name,
 		     const struct code_object *object)
 {
@@ -301,8 +292,9 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 		   "private_segment_bytes");
 	set_number(uid, symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE,
 		   "kernarg_segment_bytes");
-	if (kernel)
-		describe_registers(uid, kernel);
+	for (int n = 0; kernel && n < CODE_OBJECT_NUMBERS; n++)
+		if (kernel->known & 1u << n)
+			interceptor_set_number(uid, code_object_keys[n], kernel->numbers[n]);
 	if (object && object->hash) {
 		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
 		(void)rtl_tracepoint_set(uid, "code_object", hash);

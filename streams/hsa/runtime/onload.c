@@ -106,12 +106,6 @@ static bool all_accept(void)
 	return true;
 }
 
-static bool tables_usable(const struct root_table *root)
-{
-	return root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
-	       root->amd;
-}
-
 /* Whether another copy of this library (one that is installed, one that is built) does the work. */
 static bool is_second_copy(void)
 {
@@ -132,7 +126,10 @@ static bool start(struct root_table *root)
 	if (!config_read(&interceptor.config) || !all_accept())
 		return false;
 	EACH_PART(register_streams);
-	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";
+	missing = "table";
+	if (root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
+	    root->amd)
+		missing = interceptor_take_functions(root);
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"this HSA runtime has no %s: GPU work is not traced", missing);
