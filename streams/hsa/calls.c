@@ -2,7 +2,6 @@
 #include "calls.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "events/events.h"
 #include "interceptor.h"

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define QUEUE_DEPTH      64u /* packets, at least */
 #define QUEUE_DEPTH_MOST (1u << 31)
@@ -270,9 +269,9 @@ static hsa_status_t take_queue(struct context *context, uint32_t mode,
 		       : fail(HSA_STATUS_ERROR_INVALID_QUEUE, "standalone mode without a queue");
 }
 
-EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
-				     uint32_t feature_count, rocprofiler_t **handle, uint32_t mode,
-				     rocprofiler_properties_t *properties)
+hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
+			      uint32_t feature_count, rocprofiler_t **handle, uint32_t mode,
+			      rocprofiler_properties_t *properties)
 {
 	struct context *context;
 	struct gpu *gpu;
@@ -304,7 +303,7 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_close(rocprofiler_t *handle)
+hsa_status_t rocprofiler_close(rocprofiler_t *handle)
 {
 	context_destroy(handle);
 	return HSA_STATUS_SUCCESS;
@@ -347,7 +346,7 @@ static hsa_status_t check_standalone(const struct context *context, uint32_t gro
 	return status;
 }
 
-EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	struct library_packet packet;
@@ -384,14 +383,14 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_read(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_read(rocprofiler_t *handle, uint32_t group)
 {
 	hsa_status_t status = check_standalone(handle, group);
 
 	return status ? status : submit_read(handle, false);
 }
 
-EXPORT hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check_standalone(context, group);
@@ -503,7 +502,7 @@ static hsa_status_t collect(struct context *context)
 	return write_values(context, true);
 }
 
-EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check_lasts(context, group);
@@ -523,7 +522,7 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 	return collect(context);
 }
 
-EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
+hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 {
 	hsa_status_t status = check_lasts(handle, 0);
 
@@ -532,7 +531,7 @@ EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 
 /* ---- groups ---- */
 
-EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_t *count)
+hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_t *count)
 {
 	if (!handle || !count)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_count: NULL");
@@ -540,8 +539,8 @@ EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
-					  rocprofiler_group_t *group)
+hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
+				   rocprofiler_group_t *group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check(context, index);
@@ -554,7 +553,7 @@ EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
 	return status;
 }
 
-EXPORT hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *agent)
+hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *agent)
 {
 	const struct context *context = handle;
 
@@ -564,7 +563,7 @@ EXPORT hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *ag
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check(context, group);
@@ -580,7 +579,7 @@ EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 
 /* As in the original they return success, whatever happened; rocprofiler_error_string has the error. */
 #define GROUP_FUNCTION(name)                                                                       \
-	EXPORT hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                   \
+	hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                          \
 	{                                                                                          \
 		if (!group)                                                                        \
 			return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_" #name ": NULL");   \
@@ -592,9 +591,8 @@ GROUP_FUNCTION(stop)
 GROUP_FUNCTION(read)
 GROUP_FUNCTION(get_data)
 
-EXPORT hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
-						   rocprofiler_trace_data_callback_t callback,
-						   void *data)
+hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
+					    rocprofiler_trace_data_callback_t callback, void *data)
 {
 	return fail(HSA_STATUS_ERROR, "traces (SQTT) are not supported by rtl's rocprofiler");
 }

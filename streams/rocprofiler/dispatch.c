@@ -2,9 +2,7 @@
 #include "context.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
@@ -251,8 +249,7 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 
 /* ---- callbacks ---- */
 
-EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
-						    void *data)
+hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks, void *data)
 {
 	HOLD_LOCK(&lock);
 	if (set.functions.dispatch)
@@ -261,7 +258,7 @@ EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
+hsa_status_t rocprofiler_remove_queue_callbacks(void)
 {
 	HOLD_LOCK(&lock);
 	set = (struct dispatch_callbacks){0};
@@ -276,13 +273,13 @@ static bool set_started(bool started)
 	return set.there;
 }
 
-EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
+hsa_status_t rocprofiler_start_queue_callbacks(void)
 {
 	return set_started(true) ? HSA_STATUS_SUCCESS
 				 : fail(HSA_STATUS_ERROR, "no queue callbacks are set");
 }
 
-EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
+hsa_status_t rocprofiler_stop_queue_callbacks(void)
 {
 	(void)set_started(false);
 	return HSA_STATUS_SUCCESS;

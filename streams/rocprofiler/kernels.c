@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Where the tool's
+/* Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Where the tool's
  * settings ask for it (hsa_intercepting), tells it of symbols (KSYMBOL) and code objects (CODEOBJ).
  *
- * Threads: any; two locks, not held around callbacks. Names stay: a tool keeps them.
- */
+ * Threads: any; two locks, not held around callbacks. Names stay: a tool keeps them. */
 #include <hsa/hsa_ven_amd_loader.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "context.h"
 #include "demangle.h"
@@ -83,8 +79,7 @@ static struct {
 	bool wanted; /* by the tool's settings, until it has ended */
 } callbacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions,
-						  void *arg)
+hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions, void *arg)
 {
 	HOLD_LOCK(&callbacks.lock);
 	callbacks.functions = functions;

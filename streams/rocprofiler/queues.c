@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues: how they are intercepted, or, for samples, how their work comes to count. See context.h. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "../hsa/harvest/harvest.h"
 #include "context.h"
@@ -145,7 +144,7 @@ static hsa_status_t on_shut_down(void)
 	return next_shut_down();
 }
 
-EXPORT hsa_status_t rocprofiler_queue_create_profiled(
+hsa_status_t rocprofiler_queue_create_profiled(
 	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
 	uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue)

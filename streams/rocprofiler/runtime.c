@@ -5,9 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
 
 #define RUNTIME   "libhsa-runtime64.so.1"
 #define GPUS_MOST 64
@@ -48,7 +45,7 @@ void complain(const char *format, ...)
 	fprintf(stderr, "rocprofiler: %s\n", line);
 }
 
-EXPORT hsa_status_t rocprofiler_error_string(const char **text)
+hsa_status_t rocprofiler_error_string(const char **text)
 {
 	if (!text)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;

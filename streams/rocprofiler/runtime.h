@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
+/* What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
  *
  * The library is a tool of the HSA runtime (OnLoad), or a program that has begun the runtime calls it. It never links
  * to the runtime, nor to librtl. It has rtl's definitions of counters (metrics.h) and vendor's library (library.h).
  *
- * Threads: the program's, and the service (service.c). No lock is held around a callback or a call that waits.
- */
+ * Threads: the program's, and the service (service.c). No lock is held around a callback or a call that waits. */
 #pragma once
 
 #include "../common/threads.h"
+#pragma GCC visibility push(default)
 #include "include/rocprofiler/rocprofiler.h"
+#pragma GCC visibility pop
 #include "interceptor.h"
 #include "library.h"
 

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../hsa/harvest/harvest.h"

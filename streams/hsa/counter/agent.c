@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Came after 5.2; what does not know it says nothing. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The counters of a GPU that the HSA runtime has, with what expressions may know of it, and the blocks
+/* The counters of a GPU that the HSA runtime has, with what expressions may know of it, and the blocks
  * that the vendor's library can count there. The runtime's functions are the caller's to find.
  *
- * Threads: any, once the runtime has begun. No state.
- */
+ * Threads: any, once the runtime has begun. No state. */
 #pragma once
 
 #define HSA_LARGE_MODEL

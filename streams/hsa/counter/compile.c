@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Expressions over counters, compiled: see metrics.h. The grammar, loosest first:
+/* Expressions over counters, compiled: see metrics.h. The grammar, loosest first:
  *
  *   sum      = product {("+" | "-") product}
  *   product  = unary {("*" | "/") unary}
@@ -11,13 +10,11 @@
  *            | "accumulate" "(" name "," ("LOW_RES" | "HIGH_RES" | "NONE") ")"
  *
  * v1's own expressions differ: + and - group to the right, and numbers are integers. Metrics that an
- * expression names become part of it.
- */
+ * expression names become part of it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program.h"
 

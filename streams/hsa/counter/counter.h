@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `counter`: hardware counters of dispatches, or of a GPU in intervals; see README.md. Nothing of it has run
+/* The room `counter`: hardware counters of dispatches, or of a GPU in intervals; see README.md. Nothing of it has run
  * on hardware yet. A dispatch that is not counted waits for a turn, too, as its work would count.
  *
  * Threads: a queue's submitting thread takes samples and fills packets, in the runtime's lock of the queue.
  * rtl-counters gives turns, and copies what was read before the next one. Who makes a pass over the sources (harvest.h)
  * publishes. Intervals are rtl-sampler's. The thread that creates a GPU's first queue makes its plan, which does not
- * change. Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
- */
+ * change. Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores. */
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The vendor's library, libhsa-amd-aqlprofile64.so, which the runtime loads as an extension: from
+/* The vendor's library, libhsa-amd-aqlprofile64.so, which the runtime loads as an extension: from
  * events of blocks to packets that count them, and from the memory that these fill to samples.
  *
  * Threads: library_find by the thread that creates a queue, under plan.c's lock; the others afterwards
- * by any thread, for different counts. Knows nothing of queues.
- */
+ * by any thread, for different counts. Knows nothing of queues. */
 #pragma once
 
 #include <hsa/hsa.h>

@@ -3,11 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../../common/threads.h"
-#include "agent.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"

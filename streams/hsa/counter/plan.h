@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is counted on a GPU: the metrics that are asked for, in passes of what can be counted
+/* What is counted on a GPU: the metrics that are asked for, in passes of what can be counted
  * together, each with its packets and its memory.
  *
  * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then constant, but
- * for the metrics, which belong to who evaluates them (values.c), turns, and the ledger. Plans are never freed.
- */
+ * for the metrics, which belong to who evaluates them (values.c), turns, and the ledger. Plans are never freed. */
 #pragma once
 
 #include <rtl/events.h>

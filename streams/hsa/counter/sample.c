@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <unistd.h>
-
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A dispatch that is counted, or takes a turn among those that are: a slot (slots.h) with the signal of the last
+/* A dispatch that is counted, or takes a turn among those that are: a slot (slots.h) with the signal of the last
  * packet, and behind it the GPU's output, copied when its turn ended.
  *
- * Threads: the queue's submitting thread; then rtl-counters until it has stored `seen`; then who makes a pass.
- */
+ * Threads: the queue's submitting thread; then rtl-counters until it has stored `seen`; then who makes a pass. */
 #pragma once
-
-#include <stdint.h>
 
 #include "counter.h"
 #include "plan.h"

@@ -2,14 +2,12 @@
 #include "sample.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
-#include "slots.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u

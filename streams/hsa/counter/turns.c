@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "../../common/threads.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Ends without a word: _exit, _Exit and quick_exit run nothing of ours that is called when a process ends. So where
+/* Ends without a word: _exit, _Exit and quick_exit run nothing of ours that is called when a process ends. So where
  * this library is preloaded it stands before these (quick_exit: everywhere), and has the harvester publish first what
  * has finished. Where subscribers run in the process, their outputs are finished, too.
  *
- * Threads: any; also a signal handler, and the child of a vfork or fork, where nothing is done.
- */
+ * Threads: any; also a signal handler, and the child of a vfork or fork, where nothing is done. */
 #include <rtl/publish.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -255,12 +255,10 @@ static bool is_waited_for(struct harvester *harvester)
 	return waiting;
 }
 
-/*
- * Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle` without a fence between, so
+/* Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle` without a fence between, so
  * that its slot may become visible only after we have looked; but a store is not held back for a millisecond: after
  * such a nap, we either see the slot, or the thread has seen that we sleep. (membarrier would do, too, but registering
- * for it can take tens of milliseconds.) The long sleep ends now and then, should this ever be wrong.
- */
+ * for it can take tens of milliseconds.) The long sleep ends now and then, should this ever be wrong. */
 static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {
 	__atomic_store_n(&harvest_signs.idle, 1, __ATOMIC_SEQ_CST);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `harvest`: what is under way on the GPU, from its submission until it has been published; see README.md.
+/* The room `harvest`: what is under way on the GPU, from its submission until it has been published; see README.md.
  * Nobody waits for a GPU through the harvester, and it waits for none. It polls every 0.4 to 1 ms while something is
  * under way, and sleeps otherwise. It waits only for room in its ring of events.
  *
  * Threads of this room: one at a time, the harvester or a helper, makes a pass over the sources (turn.h). It keeps
  * the turn while it waits for room. If the harvester has to stop meanwhile, the sources are taken from the owner,
  * which then touches neither them nor the runtime, which may be gone. Other functions name their threads.
- * Locks: one for each bucket of signal_watch.c, held for loads and stores.
- */
+ * Locks: one for each bucket of signal_watch.c, held for loads and stores. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,12 +37,10 @@ void harvest_add(struct source *source);
 /* Any thread: look now. */
 void harvest_wake(void);
 
-/*
- * A thread that has waited for the GPU: publishes what has finished, after waiting for another thread's pass as long as
+/* A thread that has waited for the GPU: publishes what has finished, after waiting for another thread's pass as long as
  * a submitting thread waits for a slow subscriber. The runtime's handler thread, on which others depend, does not wait
  * for subscribers: only for a pass whose thread may have lost the processor, as HIP's threads may learn of an end from
- * it alone. Does nothing within a pass. Returns whether it has published all that it found.
- */
+ * it alone. Does nothing within a pass. Returns whether it has published all that it found. */
 bool harvest_help(void);
 
 /* Submitting thread, in the queue's lock, long after the last pass: publishes some of what has finished, or, without

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dispatches and copies that carry a completion signal of the application, which stays in the packet: see README.md. We
+/* Dispatches and copies that carry a completion signal of the application, which stays in the packet: see README.md. We
  * read its times before the application reuses or destroys the signal, which it can do only through functions and
  * packets that we see. A hash table has all such work under way, by its signal.
  *
  * The private part of the signal, in which an SDMA engine leaves its times, has been the same from ROCm 5.0 to 7.2, and
  * is recognized by a constant; without that, copies have no times.
  *
- * Threads: any. Locks: one for each bucket of the table, held for some loads and stores.
- */
+ * Threads: any. Locks: one for each bucket of the table, held for some loads and stores. */
 #pragma once
 
 #include "futex.h"

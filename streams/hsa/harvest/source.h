@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A source of work that is followed by signals: a queue, or all copies. It submits slots; the
+/* A source of work that is followed by signals: a queue, or all copies. It submits slots; the
  * harvester looks after them.
  *
- * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is of whom it names.
- */
+ * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is of whom it names. */
 #pragma once
 
 #include <stdlib.h>
@@ -63,18 +61,14 @@ void sources_add(struct source *source);
 /* Takes over what has been handed over since. */
 void sources_adopt(struct sources *sources);
 
-/*
- * Once through all sources; whether something had finished or begun. `number` counts the passes. It
+/* Once through all sources; whether something had finished or begun. `number` counts the passes. It
  * stops halfway when the thread has been given up (turn_left). Where it may not wait for room,
- * *all tells whether there was enough.
- */
+ * *all tells whether there was enough. */
 bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all);
 
-/*
- * Once through all sources, by a helper: only publishes what has finished, `most` of it. What has finished behind many
+/* Once through all sources, by a helper: only publishes what has finished, `most` of it. What has finished behind many
  * copies that have not is left to the harvester. So is the rest where this is not 0 but what rtl_room says: there is no
- * room, or it is for inline callbacks; or RTL_EBUSY, if there was more.
- */
+ * room, or it is for inline callbacks; or RTL_EBUSY, if there was more. */
 int sources_help(struct sources *sources, uint32_t most);
 
 /* Whether something is under way, or a source came or went. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time. The owner may be
+/* Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time. The owner may be
  * inside the runtime. While it waits for a subscriber it is out, and the sources can be taken from it.
  *
- * Threads: any. Nobody waits for a turn without end. No locks.
- */
+ * Threads: any. Nobody waits for a turn without end. No locks. */
 #pragma once
 
 #include <stddef.h>

@@ -50,11 +50,9 @@ static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
 LOAD(relaxed)
 LOAD(scacquire)
 
-/*
- * Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
+/* Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
  * before it sleeps; calling it takes longer, and it reads a clock before each look. The pause leaves
- * the signal's cache line to the GPU, which writes the times there and then the value.
- */
+ * the signal's cache line to the GPU, which writes the times there and then the value. */
 static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t condition,
 				 hsa_signal_value_t compared, uint64_t timeout,
 				 hsa_signal_value_t *value)

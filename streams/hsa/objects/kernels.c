@@ -6,8 +6,6 @@
 #include <map.h>
 #include <rtl/events.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
 #include "memory.h"
 
 #include <map.h>
-#include <string.h>
 
 #include "../../common/threads.h"
 #include "agents.h"
@@ -28,11 +27,7 @@ static int pool_count; /* release after the pools are complete, acquire */
 STATIC_LOCK(pools_lock);
 static bool pools_ready; /* the pools_lock's */
 
-/* What all pools of an agent have in common. */
-struct owner {
-	struct memory_pool pool;
-	int *count;
-};
+static int pools_made; /* likewise */
 
 /* Flags have the same values for pools and regions, but for the last. */
 static const char *segment_name(uint32_t segment, uint32_t flags)
@@ -52,21 +47,18 @@ static const char *segment_name(uint32_t segment, uint32_t flags)
 	return flags & 8 ? "global fine-grained, extended scope" : "global";
 }
 
-static void add_to_pools(uint64_t handle, const struct owner *owner, uint32_t segment,
+/* `of`: what all pools of an agent have in common. */
+static void add_to_pools(uint64_t handle, const struct memory_pool *of, uint32_t segment,
 			 uint32_t flags)
 {
-	struct memory_pool *pool;
-
-	for (int i = 0; i < *owner->count; i++) {
+	for (int i = 0; i < pools_made; i++)
 		if (pools[i].handle == handle)
 			return;
-	}
-	if (*owner->count == MEMORY_POOLS_MAX)
+	if (pools_made == MEMORY_POOLS_MAX)
 		return;
-	pool = &pools[(*owner->count)++];
-	*pool = owner->pool;
-	pool->handle = handle;
-	pool->segment = interceptor_string(segment_name(segment, flags));
+	pools[pools_made] = *of;
+	pools[pools_made].handle = handle;
+	pools[pools_made++].segment = interceptor_string(segment_name(segment, flags));
 }
 
 static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
@@ -106,33 +98,29 @@ static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
 
 static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 {
-	int *count = data;
 	/* Agents without pools have no number of their own, and need none. */
-	struct owner owner = {.count = count,
-			      .pool.agent = *count ? pools[*count - 1].agent + 1 : 0};
+	struct memory_pool of = {.agent = pools_made ? pools[pools_made - 1].agent + 1 : 0};
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
 	(void)interceptor.hsa.agent_get_info(
-		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.pool.node);
-	owner.pool.on_gpu = type == HSA_DEVICE_TYPE_GPU;
-	owner.pool.agent_uid = agent_tracepoint(agent, owner.pool.node);
-	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
+		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &of.node);
+	of.on_gpu = type == HSA_DEVICE_TYPE_GPU;
+	of.agent_uid = agent_tracepoint(agent, of.node);
+	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &of);
 	if (interceptor.hsa.iterate_regions && interceptor.hsa.region_get_info)
-		(void)interceptor.hsa.iterate_regions(agent, add_region, &owner);
+		(void)interceptor.hsa.iterate_regions(agent, add_region, &of);
 	return HSA_STATUS_SUCCESS;
 }
 
 static void find_pools(void)
 {
-	int count = 0;
-
 	agents_init();
 	HOLD_LOCK(&pools_lock);
 	if (!pools_ready) {
-		(void)interceptor.hsa.iterate_agents(add_agent, &count);
+		(void)interceptor.hsa.iterate_agents(add_agent, NULL);
 		/* Pairs with the acquire in memory_pools_find. */
-		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
+		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
 		pools_ready = true;
 	}
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source of the work knows. Intercepted queues know
+/* Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source of the work knows. Intercepted queues know
  * packets; another source may know less: then members are 0.
  *
  * Threads: any; no locks. The record may wait for room in a ring, as the policy says, also inside a queue's lock, which
- * nobody who makes room needs. On the runtime's own thread a begin without room is discarded and counted.
- */
+ * nobody who makes room needs. On the runtime's own thread a begin without room is discarded and counted. */
 #pragma once
 
 #include <rtl/publish.h>

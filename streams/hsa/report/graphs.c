@@ -2,7 +2,6 @@
 #include "profiler.h"
 
 #include <map.h>
-#include <stdlib.h>
 
 #include "../../common/threads.h"
 #include "report.h"

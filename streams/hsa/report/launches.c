@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What calls of the program submit, as notes and in the ledger. HIP's records may lack work that was submitted. So how
+/* What calls of the program submit, as notes and in the ledger. HIP's records may lack work that was submitted. So how
  * much there is to come is known from the calls: a launch of a graph is what the graph's nodes are.
  *
- * Threads: the program's, when a call of HIP has returned. No lock, but for graphs.
- */
-#include <string.h>
+ * Threads: the program's, when a call of HIP has returned. No lock, but for graphs. */
 
 #include "../../common/shared.h"
 #include "interceptor.h"

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Looks at the records of HIP's profiler, and publishes what has come: see README.md.
+/* Looks at the records of HIP's profiler, and publishes what has come: see README.md.
  *
- * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c).
- */
+ * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c). */
 #include <rtl/events.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../common/reserve.h"
 #include "../../common/shared.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds, enables and disables HIP's own profiler: see README.md and profiler.h. Nothing is registered with HIP, which
+/* Finds, enables and disables HIP's own profiler: see README.md and profiler.h. Nothing is registered with HIP, which
  * would tell later and could not be taken back; HIP gives no memory back. Disable waits for all work of the GPU, and so
  * would HIP's own end while it is enabled. So a handler of exit, which runs before HIP's, has a helper disable it, for
  * RTL_HSA_EXIT_MS. If that is not enough, the process ends there with its status.
  *
  * Threads: the program's in calls of HIP; rtl-hip; the helper. Locks: one around the first call; one
- * around a look at the records, which a thread that has waited takes, too.
- */
+ * around a look at the records, which a thread that has waited takes, too. */
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -15,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../../common/shared.h"

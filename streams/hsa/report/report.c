@@ -2,7 +2,6 @@
 #include "report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../common/next.h"
 #include "agents.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Work that HIP has reported, as events; and its ledger. See README.md.
+/* Work that HIP has reported, as events; and its ledger. See README.md.
  *
- * Threads: any.
- */
+ * Threads: any. */
 #pragma once
 
 #include <stdbool.h>

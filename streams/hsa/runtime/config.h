@@ -27,8 +27,6 @@ struct config {
 	bool strict; /* what cannot be had ends the program */
 };
 
-/*
- * Reads the settings. What is wrong with them is said in one line each. Returns whether collecting is possible as
- * asked. Does not return if RTL_STRICT is 1 and they are wrong.
- */
+/* Reads the settings. What is wrong with them is said in one line each. Returns whether collecting is possible as
+ * asked. Does not return if RTL_STRICT is 1 and they are wrong. */
 bool config_read(struct config *config);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any library in the process that
+/* OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any library in the process that
  * exports HSA_AMD_TOOL_PRIORITY). When nobody subscribes, nothing is touched: the program runs as if we were not there.
  *
- * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
- */
+ * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <rtl/events.h>
@@ -181,8 +179,7 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 	return true;
 }
 
-/*
- * How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
+/* How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
  * for tools of HSA_TOOLS_LIB, and it gives them to the one function rocprofiler_set_api_table that it finds: ours, with
  * ROCPROFILER_REGISTER_LIBRARY, or where we are preloaded and some tool for rocprofiler-sdk is in the process, too.
  * Then the other tool needs the tables more than we do: they go on to the next function of that name, or to
@@ -190,8 +187,7 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
  * is hooked already is the runtime to us. Nobody tells of the runtime's end in this way.
  *
  * Threads: in hsa_init, under the runtime's own lock; the hooks: any, one at a time.
- * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp.
- */
+ * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp. */
 #define SDK "librocprofiler-sdk.so"
 
 typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `runtime`: the way into the HSA runtime and out of it, its tables and functions, the settings, the state, the
+/* The room `runtime`: the way into the HSA runtime and out of it, its tables and functions, the settings, the state, the
  * clocks. The rooms from the bottom up, and what each sees, are in README.md. What the runtime's beginning and end mean
  * to a room it says in a struct hsa_part. That is the only way up: calls.c, above all rooms, lists them.
  *
  * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and the one at whose
  * hands the process ends. What hsa_init leaves here is read by all threads and does not change until hsa_shut_down, but
- * for the state. No locks, except the loader's.
- */
+ * for the state. No locks, except the loader's. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rocprofiler API as its specification (version 7) has it, on the library of version 8, whose structs
+/* The rocprofiler API as its specification (version 7) has it, on the library of version 8, whose structs
  * are others. A program that was written to the specification includes this header in place of
  * rocprofiler.h, and is linked to the same library.
  *
@@ -10,8 +9,7 @@
  * becomes a function which gets the specification's settings (a macro at the end; ROCPROFILER_V7_ON_LOAD does the
  * same by another name, for one that also declares OnLoadToolProp).
  *
- * Threads and errors: as rocprofiler.h.
- */
+ * Threads and errors: as rocprofiler.h. */
 #ifndef RTL_ROCPROFILER_V7_H
 #define RTL_ROCPROFILER_V7_H
 
@@ -360,14 +358,14 @@ typedef struct {
 } rocprofiler_v7_queue_callbacks_t;
 
 /* What was set last: the library passes it on. One for each file that includes this. */
-struct rocprofiler_v7_callbacks_set {
+struct rocprofiler_v7_set {
 	rocprofiler_v7_queue_callbacks_t functions;
 	void *data;
 };
 
-static inline struct rocprofiler_v7_callbacks_set *rocprofiler_v7_callbacks(void)
+static inline struct rocprofiler_v7_set *rocprofiler_v7_callbacks(void)
 {
-	static struct rocprofiler_v7_callbacks_set callbacks;
+	static struct rocprofiler_v7_set callbacks;
 
 	return &callbacks;
 }
@@ -375,8 +373,7 @@ static inline struct rocprofiler_v7_callbacks_set *rocprofiler_v7_callbacks(void
 static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback_data_t *data,
 						      void *user, rocprofiler_group_t *group)
 {
-	struct rocprofiler_v7_callbacks_set *callbacks =
-		(struct rocprofiler_v7_callbacks_set *)user;
+	struct rocprofiler_v7_set *callbacks = (struct rocprofiler_v7_set *)user;
 	rocprofiler_v7_callback_data_t told;
 	rocprofiler_v7_group_t asked;
 	hsa_status_t status;
@@ -398,8 +395,7 @@ static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback
 
 static inline hsa_status_t rocprofiler_v7_on_destroy(hsa_queue_t *queue, void *user)
 {
-	struct rocprofiler_v7_callbacks_set *callbacks =
-		(struct rocprofiler_v7_callbacks_set *)user;
+	struct rocprofiler_v7_set *callbacks = (struct rocprofiler_v7_set *)user;
 
 	return callbacks->functions.destroy ? callbacks->functions.destroy(queue, callbacks->data)
 					    : HSA_STATUS_SUCCESS;
@@ -588,15 +584,14 @@ static inline hsa_status_t rocprofiler_v7_pool_release(rocprofiler_v7_pool_entry
 	return rocprofiler_pool_release(&given);
 }
 
-struct rocprofiler_v7_iteration {
+struct rocprofiler_v7_each {
 	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data);
 	void *data;
 };
 
 static inline hsa_status_t rocprofiler_v7_iterate(rocprofiler_pool_entry_t *entry, void *user)
 {
-	const struct rocprofiler_v7_iteration *iteration =
-		(const struct rocprofiler_v7_iteration *)user;
+	const struct rocprofiler_v7_each *iteration = (const struct rocprofiler_v7_each *)user;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
 	return told.context ? iteration->callback(&told, iteration->data) : HSA_STATUS_SUCCESS;
@@ -606,7 +601,7 @@ static inline hsa_status_t rocprofiler_v7_pool_iterate(
 	rocprofiler_v7_pool_t *pool,
 	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data), void *data)
 {
-	struct rocprofiler_v7_iteration iteration;
+	struct rocprofiler_v7_each iteration;
 
 	iteration.callback = callback;
 	iteration.data = data;
