@@ -223,7 +223,6 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	queue->packets[batch->count++] = *packet;
 }
 
-/* In the queue's lock, on the thread that rings. */
 void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
 			 packet_writer write)
 {

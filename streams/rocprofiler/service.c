@@ -234,26 +234,23 @@ static void give_up(struct work *work)
 /* Whether there was news. */
 static bool look(struct work *work)
 {
-	bool news = false;
+	const bool arrives = work->counts && !work->arrived && is_over(work->context->ready);
+	const bool ends = work->kernel.handle && !work->kernel_ended && is_over(work->kernel);
+	const bool counted = work->counts && work->has_turn && !work->counts_ended &&
+			     is_over(work->context->done);
+	const bool is_gone = !arrives && !ends && !counted &&
+			     __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE);
 
-	if (work->counts && !work->arrived && is_over(work->context->ready)) {
+	if (arrives)
 		on_arrival(work);
-		news = true;
-	}
-	if (work->kernel.handle && !work->kernel_ended && is_over(work->kernel)) {
+	if (ends)
 		on_kernel(work);
-		news = true;
-	}
-	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
-		work->counts_ended = true;
+	work->counts_ended |= counted;
+	if (counted)
 		end_turn(work);
-		news = true;
-	}
-	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {
+	if (is_gone)
 		give_up(work);
-		news = true;
-	}
-	return news;
+	return arrives || ends || counted || is_gone;
 }
 
 /* A turn does not end: all dispatches go on, on all GPUs, and nothing more is counted. */
@@ -475,7 +472,6 @@ bool service_wait(void)
 	return wait_for_all(FINISH_MS, FINISH_MS);
 }
 
-/* What has not ended by then is dropped: the runtime and its signals go. */
 void service_finish(void)
 {
 	if (service_wait())

@@ -63,12 +63,6 @@ static void unexpected(struct compiler *c, const char *wanted)
 
 /* ---- steps ---- */
 
-/* How many vectors more a step leaves on the stack. */
-static int growth(enum step_kind kind)
-{
-	return kind <= STEP_NO_VALUE ? 1 : kind <= STEP_DIVIDE ? -1 : 0;
-}
-
 static void emit(struct compiler *c, struct step step)
 {
 	struct metric *metric = c->metric;
@@ -86,7 +80,10 @@ static void emit(struct compiler *c, struct step step)
 		metric->step_room = room;
 	}
 	metric->steps[metric->step_count++] = step;
-	c->stack = (size_t)((long)c->stack + growth(step.kind));
+	if (step.kind <= STEP_NO_VALUE)
+		c->stack++;
+	else if (step.kind <= STEP_DIVIDE)
+		c->stack--;
 	if (c->stack > METRIC_STACK)
 		return fail(c, "the expression of %s is nested too deep", c->whose);
 	if (c->stack > metric->depth)

@@ -103,11 +103,6 @@ void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, boo
 	add_to(&gpu->ledger.refused, dispatches);
 }
 
-static struct counter_sample *take_slot(struct counter_queue *queue)
-{
-	return (struct counter_sample *)slot_take(&queue->source.pool);
-}
-
 /* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to be published. */
 static struct counter_sample *wait_for_slot(struct counter_queue *queue)
 {
@@ -118,7 +113,7 @@ static struct counter_sample *wait_for_slot(struct counter_queue *queue)
 		return NULL;
 	while (!sample && rtl_clock_ns() < deadline && interceptor_on()) {
 		harvest_wait_pass();
-		sample = take_slot(queue);
+		sample = (struct counter_sample *)slot_take(&queue->source.pool);
 	}
 	queue->gave_up = !sample;
 	return sample;
@@ -135,7 +130,7 @@ static bool arm(uint64_t *signal)
 
 static struct counter_sample *take(struct counter_queue *queue)
 {
-	struct counter_sample *sample = take_slot(queue);
+	struct counter_sample *sample = (struct counter_sample *)slot_take(&queue->source.pool);
 
 	if (!sample)
 		sample = wait_for_slot(queue);

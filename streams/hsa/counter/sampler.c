@@ -192,14 +192,6 @@ static void finish_reading(struct sampled *sampled)
 
 /* ---- the thread ---- */
 
-/* The next one is due on the same beat, unless that has gone by. */
-static void set_due(struct sampled *sampled, uint64_t now_ns)
-{
-	sampled->due_ns += counter_settings.sample_ns;
-	if (sampled->due_ns <= now_ns)
-		sampled->due_ns = now_ns + counter_settings.sample_ns;
-}
-
 /* Goes as far as it can; how long nothing is to be done for that GPU. */
 static uint64_t look_at(struct sampled *sampled, bool ends)
 {
@@ -213,7 +205,10 @@ static uint64_t look_at(struct sampled *sampled, bool ends)
 	}
 	if (!sampled->waiting && (ends || now_ns >= sampled->due_ns)) {
 		sampled->stops = ends;
-		set_due(sampled, now_ns);
+		/* The next one is due on the same beat, unless that has gone by. */
+		sampled->due_ns += counter_settings.sample_ns;
+		if (sampled->due_ns <= now_ns)
+			sampled->due_ns = now_ns + counter_settings.sample_ns;
 		submit_reading(sampled);
 	}
 	untouch();

@@ -139,17 +139,13 @@ static void grow(struct source *source)
 		slots_grow(pool, pool->count);
 }
 
-/* Whether threads may still look at what they have submitted, as at the end of the process (room.c). */
-static bool is_looked_at(const struct source *source)
-{
-	return __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED &&
-	       !__atomic_load_n(&source->dead, __ATOMIC_RELAXED);
-}
-
 /* Gives up what is left of a source, and says how much that was. */
 static void abandon(struct source *source, const char *cause)
 {
-	const bool looked_at = is_looked_at(source);
+	const bool dead = __atomic_load_n(&source->dead, __ATOMIC_RELAXED);
+	/* Threads may still look at what they have submitted, as at the end of the process (room.c). */
+	const bool looked_at =
+		!dead && __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED;
 	struct slot_pool *pool = &source->pool;
 	struct slot *next;
 	uint32_t lost = 0;
@@ -159,7 +155,7 @@ static void abandon(struct source *source, const char *cause)
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
 		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
-		if (slot->kind->unfinished && !__atomic_load_n(&source->dead, __ATOMIC_RELAXED))
+		if (slot->kind->unfinished && !dead)
 			slot->kind->unfinished(source, slot);
 		if (slot->kind->abandon)
 			slot->kind->abandon(slot, looked_at);

@@ -58,12 +58,6 @@ static void find_loader(void)
 	}
 }
 
-static bool have_loader(void)
-{
-	pthread_once(&once, find_loader);
-	return loader.hsa_ven_amd_loader_loaded_code_object_get_info;
-}
-
 static bool get_info(hsa_loaded_code_object_t handle, int what, void *value)
 {
 	return !loader.hsa_ven_amd_loader_loaded_code_object_get_info(
@@ -162,9 +156,11 @@ static bool add(hsa_executable_t executable, struct loaded *loaded)
 static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_loaded_code_object_t handle)
 {
-	struct loaded *loaded = have_loader() ? calloc(1, sizeof(*loaded)) : NULL;
+	struct loaded *loaded;
 
-	if (!loaded)
+	pthread_once(&once, find_loader);
+	if (!loader.hsa_ven_amd_loader_loaded_code_object_get_info ||
+	    !(loaded = calloc(1, sizeof(*loaded))))
 		return;
 	loaded->handle = handle;
 	loaded->agent = agent;

@@ -258,13 +258,6 @@ static void begin(struct memory_operation *op)
 	op->begin_ticks = rtl_ticks();
 }
 
-static void finish(struct memory_operation *op, uint32_t status)
-{
-	op->mem.status = calls_status_string((int)status);
-	op->mem.flags |= status ? RTL_HSA_MEM_FAILED : 0;
-	publish(op, true);
-}
-
 static void allocate(struct memory_operation *op, uint64_t pool, uint64_t bytes)
 {
 	const int place = pool ? memory_pools_find(pool) : -1;
@@ -357,14 +350,6 @@ static void take_back(struct memory_operation *op)
 	op->mem.in_use_bytes = *total(op->entry.place);
 }
 
-static void released(struct memory_operation *op, uint32_t status)
-{
-	if (status && op->remembered)
-		take_back(op);
-	if (!status && !op->remembered)
-		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
-}
-
 /* It takes one more release to release it. */
 static void retained(uint32_t kind, uint64_t address)
 {
@@ -408,11 +393,15 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 		retained(op->mem.kind, address);
 	if (!op->begin_ticks)
 		return;
-	if (op->function->does == MEMORY_RELEASES)
-		released(op, status);
-	else if (!status && values[op->function->address])
+	if (op->function->does != MEMORY_RELEASES && !status && values[op->function->address])
 		count_in(op, address);
-	finish(op, status);
+	else if (op->function->does == MEMORY_RELEASES && status && op->remembered)
+		take_back(op);
+	else if (op->function->does == MEMORY_RELEASES && !status && !op->remembered)
+		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
+	op->mem.status = calls_status_string((int)status);
+	op->mem.flags |= status ? RTL_HSA_MEM_FAILED : 0;
+	publish(op, true);
 }
 
 /* ---- beginning and end */

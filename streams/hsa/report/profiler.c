@@ -140,7 +140,6 @@ void profiler_give_up(const char *why)
 	report_refuse(why);
 }
 
-/* HIP has kept as much as it may. */
 void profiler_stop_for_memory(uint64_t bytes)
 {
 	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);

@@ -311,16 +311,15 @@ static bool put(const struct reported *work)
 	return true;
 }
 
-static bool has_room(const struct reported *work)
-{
-	return !rtl_room(*events[work->op].stream, events[work->op].end, events[work->op].size);
-}
-
 /* Publishes what waits. Where it may not wait for room, as far as there is some. */
 static void publish_all(bool may_wait)
 {
 	pthread_mutex_lock(&queue.lock);
-	while (waiting() && (may_wait || has_room(&queue.ring[queue.first]))) {
+	while (waiting()) {
+		const enum reported_op op = queue.ring[queue.first].op;
+
+		if (!may_wait && rtl_room(*events[op].stream, events[op].end, events[op].size))
+			break;
 		const struct reported work = take();
 
 		queue.taken++;

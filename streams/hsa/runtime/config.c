@@ -17,13 +17,6 @@ static bool is_set(const char *name)
 	return value && *value && strcmp(value, "0") != 0;
 }
 
-static bool is_strict(void)
-{
-	const char *value = secure_getenv("RTL_STRICT");
-
-	return value && !strcmp(value, "1");
-}
-
 /* Whether RTL_MODE can be done, and which it is. */
 static bool read_mode(enum config_mode *mode)
 {
@@ -97,10 +90,13 @@ static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_
 bool config_read(struct config *config)
 {
 	const char *policy = secure_getenv("RTL_BUFFER_POLICY");
+	const char *strict = secure_getenv("RTL_STRICT");
 	bool good = true, able;
 
-	*config = (struct config){
-		.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000, .strict = is_strict()};
+	*config = (struct config){.slots = 131072,
+				  .wait_ms = 60000,
+				  .exit_timeout_ms = 1000,
+				  .strict = strict && !strcmp(strict, "1")};
 	able = read_mode(&config->mode);
 	able &= read_source(&config->source);
 	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);
