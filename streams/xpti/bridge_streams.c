@@ -113,11 +113,6 @@ void bridge_name(struct stream *stream, const char *name)
 	}
 }
 
-static bool is_legal(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
-
 /* What librtl calls it: in small letters; anything else that it has no room for is _XX. */
 static void make_name(char *out, size_t size, const char *name)
 {
@@ -126,7 +121,7 @@ static void make_name(char *out, size_t size, const char *name)
 	for (; *name && n + 4 < size; name++) {
 		if (*name >= 'A' && *name <= 'Z')
 			out[n++] = (char)(*name - 'A' + 'a');
-		else if (is_legal(*name))
+		else if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_-.", *name))
 			out[n++] = *name;
 		else
 			n += (size_t)snprintf(out + n, size - n, "_%02x", (unsigned char)*name);

@@ -105,7 +105,7 @@ void harvest_leaving(void)
 	uint64_t until_ns;
 
 	/* The child of a vfork has its parent's memory. */
-	if (!interceptor_on() || !harvester_current() || !turn_none() ||
+	if (!interceptor_on() || !harvester_current() || turn_self ||
 	    getpid() != __atomic_load_n(&harvest.process, __ATOMIC_RELAXED))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
@@ -138,7 +138,7 @@ static inline struct harvester *to_help(void)
 {
 	struct harvester *harvester = harvester_current();
 
-	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
+	return !harvester || turn_self || !interceptor_on() ? NULL : harvester;
 }
 
 /* In a pass: publishes what has finished, as sources_help. There is no cancellation point in this, and errno stays. */

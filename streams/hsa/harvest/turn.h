@@ -62,12 +62,6 @@ static inline void turn_give_back(struct turn *turn)
 
 bool turn_is_mine(const struct turn *turn);
 
-/* In whose turn this thread is: none. */
-static inline bool turn_none(void)
-{
-	return !turn_self;
-}
-
 /* Around what may wait for a subscriber. In between, the owner touches nothing of the runtime and nothing that is freed
  * before the process ends. They do nothing on other threads and on helpers. */
 void turn_go_out(struct turn *turn);

@@ -177,11 +177,10 @@ static hsa_status_t add(hsa_agent_t handle, void *data)
 
 void agents_publish(void)
 {
-	uint32_t count;
-	const struct agent *list = agents_list(&count);
+	const uint32_t count = __atomic_load_n(&agent_count, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < count; i++)
-		publish(&list[i]);
+		publish(&agents[i]);
 }
 
 void agents_init(void)

@@ -54,14 +54,6 @@ void report_refuse(const char *why)
 	rtl_stream_count_missed(interceptor.stream, "HIP does not report its work as it should", 1);
 }
 
-/* What cannot be had without queues of ours; NULL: nothing of it is asked for. */
-static const char *find_obstacle(void)
-{
-	const char *counters = getenv("RTL_COUNTERS");
-
-	return counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
-}
-
 /* The first way that HIP has; or NULL, and why it cannot be used. */
 static const struct report_way *find_way(const char **why)
 {
@@ -80,9 +72,10 @@ static const struct report_way *find_way(const char **why)
 /* Which way to take; or NULL, and why it is queues. */
 static const struct report_way *choose(bool is_asked, const char **why)
 {
+	const char *counters = getenv("RTL_COUNTERS");
 	const struct report_way *found;
 
-	*why = find_obstacle();
+	*why = counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
 	found = *why ? NULL : find_way(why);
 	if (found && !is_asked)
 		*why = found->doubt;

@@ -10,17 +10,11 @@
 
 #include "../../hip/preload.h"
 
-static bool is_set(const char *name)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value && strcmp(value, "0") != 0;
-}
-
 /* Whether RTL_MODE can be done, and which it is. */
 static bool read_mode(enum config_mode *mode)
 {
 	const char *name = secure_getenv("RTL_MODE");
+	const char *fallback = secure_getenv("RTL_MODE_FALLBACK");
 
 	*mode = CONFIG_STANDARD;
 	if (!name || !*name || !strcmp(name, "standard") || !strcmp(name, "default"))
@@ -38,7 +32,7 @@ static bool read_mode(enum config_mode *mode)
 	}
 	if (hip_is_preloaded() || hip_table_taken())
 		return true;
-	if (is_set("RTL_MODE_FALLBACK")) {
+	if (fallback && *fallback && strcmp(fallback, "0") != 0) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD: mode standard instead");
 		return true;
