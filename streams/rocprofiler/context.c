@@ -190,7 +190,8 @@ static bool has_ended(const struct context *context)
 /* Until the GPU has counted it, or it is given up; it may have to wait for its turn. */
 static void wait_for_dispatch(const struct context *context)
 {
-	while (context_is_busy(context) && hsa->signal_load(context->done) > 0)
+	while (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) &&
+	       !context_is_abandoned(context) && hsa->signal_load(context->done) > 0)
 		sched_yield();
 }
 

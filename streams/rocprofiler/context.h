@@ -52,12 +52,6 @@ static inline bool context_is_abandoned(const struct context *context)
 	return __atomic_load_n(&context->abandoned, __ATOMIC_ACQUIRE);
 }
 
-/* Under way, and it will end. */
-static inline bool context_is_busy(const struct context *context)
-{
-	return __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) && !context_is_abandoned(context);
-}
-
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
 			    struct context **context);
 /* Waits for what the GPU does, and for no handler: a tool may close it with a lock that its handlers want. */

@@ -15,7 +15,7 @@ struct library_packet {
 	uint16_t header;
 	uint16_t body[27];
 	uint64_t signal;
-};
+} __attribute__((may_alias)); /* those of others, too, are filled by it */
 _Static_assert(sizeof(struct library_packet) == 64, "an AQL packet");
 
 /* In a header: what was before is seen, and what it does is seen by all. */

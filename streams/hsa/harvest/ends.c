@@ -36,9 +36,10 @@ static void end_process(void)
 	rtl_process_ends();
 }
 
-void ends_init(void)
+bool ends_init(void)
 {
 	(void)at_quick_exit(end_process);
+	return true;
 }
 
 __attribute__((noreturn)) static void leave(void (*how)(int), int status)

@@ -486,12 +486,6 @@ static void forked(void)
 	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 
-static bool prepare(void)
-{
-	ends_init();
-	return true;
-}
-
 static void hook(struct root_table *root)
 {
 	if (interceptor.config.source != CONFIG_QUEUE)
@@ -501,4 +495,4 @@ static void hook(struct root_table *root)
 }
 
 const struct hsa_part harvest_part = {
-	.prepare = prepare, .hook = hook, .stop = stop, .forked = forked};
+	.prepare = ends_init, .hook = hook, .stop = stop, .forked = forked};

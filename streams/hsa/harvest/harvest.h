@@ -54,8 +54,8 @@ void harvest_rouse(uint64_t now_ticks);
  * in the child of a vfork it does nothing. */
 void harvest_leaving(void);
 
-/* ends.c, once in a process: quick_exit does that, and so do _exit and _Exit where this library is preloaded. */
-void ends_init(void);
+/* ends.c, once in a process: quick_exit does that, and so do _exit and _Exit where this library is preloaded. True. */
+bool ends_init(void);
 
 /* Submitting thread: the program outlives the recording. Nobody waits for work under way any more, as other threads may
  * be in HIP, whose end must come soon. */
