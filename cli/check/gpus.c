@@ -101,8 +101,10 @@ bool gpus_count(char *why, size_t size)
 
 bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, uint32_t *registers)
 {
-	uint32_t number;
+	const struct agent_block found =
+		agent_block(&library, ((const struct found *)gpu)->agent, block);
 
-	return agent_block(&library, ((const struct found *)gpu)->agent, block, &number, instances,
-			   registers);
+	*instances = found.instances;
+	*registers = found.registers;
+	return found.registers;
 }

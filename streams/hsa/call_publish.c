@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events of rtl.hsa.call and rtl.hsa.call.debug: what the wrappers of HSA functions call around the
- * real ones.
+/* Events of rtl.hsa.call and rtl.hsa.call.debug: what the wrappers of HSA functions call around the real ones.
  *
  * Threads: the caller's, any. No locks. An event may wait for room in a ring, but for the runtime's
- * own handler thread, on which completions depend: there it is discarded, and counted.
- */
+ * own handler thread, on which completions depend: there it is discarded, and counted. */
 #include <rtl/events.h>
 
 #include "../call/pack.h"
-#include "../common/shared.h"
 #include "calls.h"
 #include "interceptor.h"
 
@@ -81,24 +77,36 @@ static void publish_debug(uint16_t type, const struct call *call, uint32_t numbe
 	rtl_commit(record);
 }
 
+/* Its begin, or its end. end_ticks 0: the record's. */
+static inline void publish(const struct call *call, uint32_t number, const struct call_pack *pack,
+			   bool ends, uint64_t end_ticks, uint64_t result)
+{
+	const uint16_t plain = RTL_FUNCTION_BEGIN + ends,
+		       debug = RTL_FUNCTION_WITH_ARGS_BEGIN + ends;
+	struct rtl_record *record = NULL;
+
+	if (__builtin_expect(call->instance == LEFT_OUT, 0)) {
+		count_left_out(number, plain, debug);
+		return;
+	}
+	if (rtl_enabled(call_streams.plain, plain))
+		record = reserve(call_streams.plain, plain, sizeof(struct rtl_hsa_call));
+	if (record) {
+		end_ticks = end_ticks ? end_ticks : record->ticks;
+		fill(record, rtl_record_payload(record), number, call->instance);
+		if (ends)
+			fill_end(record, rtl_record_payload(record), call, number, end_ticks,
+				 result);
+		rtl_commit(record);
+	}
+	if (rtl_enabled(call_streams.debug, debug))
+		publish_debug(debug, call, number, pack, end_ticks, result);
+}
+
 static __attribute__((noinline, cold)) void publish_begins(const struct call *call, uint32_t number,
 							   const struct call_pack *pack)
 {
-	struct rtl_record *record = NULL;
-
-	if (call->instance == LEFT_OUT) {
-		count_left_out(number, RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
-		return;
-	}
-	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN))
-		record = reserve(call_streams.plain, RTL_FUNCTION_BEGIN,
-				 sizeof(struct rtl_hsa_call));
-	if (record) {
-		fill(record, rtl_record_payload(record), number, call->instance);
-		rtl_commit(record);
-	}
-	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		publish_debug(RTL_FUNCTION_WITH_ARGS_BEGIN, call, number, pack, 0, 0);
+	publish(call, number, pack, false, 0, 0);
 }
 
 /* The frame of the outermost wrapper on this thread whose function does not call back; NULL: none.
@@ -134,26 +142,9 @@ void call_end(const struct call *call, uint32_t number, const struct call_pack *
 {
 	/* Where work lies between the call's end and the record, the end is read here. */
 	uint64_t end_ticks = call_functions[number].signature.has_texts ? rtl_ticks() : 0;
-	struct rtl_record *record;
 
 	if (!call->begin_ticks)
 		return;
 	own_ground = NULL;
-
-	if (__builtin_expect(call->instance == LEFT_OUT, 0)) {
-		count_left_out(number, RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
-		return;
-	}
-	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_END)) {
-		record = reserve(call_streams.plain, RTL_FUNCTION_END, sizeof(struct rtl_hsa_call));
-		if (record) {
-			end_ticks = end_ticks ? end_ticks : record->ticks;
-			fill(record, rtl_record_payload(record), number, call->instance);
-			fill_end(record, rtl_record_payload(record), call, number, end_ticks,
-				 result);
-			rtl_commit(record);
-		}
-	}
-	if (rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_debug(RTL_FUNCTION_WITH_ARGS_END, call, number, pack, end_ticks, result);
+	publish(call, number, pack, true, end_ticks, result);
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A wrapper for each function of calls.def, and what calls.h says of it.
+/* A wrapper for each function of calls.def, and what calls.h says of it.
  *
- * Threads: the program's. A call that nobody wants costs a branch.
- */
+ * Threads: the program's. A call that nobody wants costs a branch. */
 #include "calls.h"
 #include "memory.h"
 

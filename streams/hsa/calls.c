@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
-#include <rtl/events.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "events/events.h"
 #include "interceptor.h"
@@ -28,12 +26,8 @@ void calls_name_all(void)
 		return;
 	done = true;
 	for (uint32_t i = 0; i < TABLE_FUNCTIONS; i++) {
-		const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-							 .kind = "function",
-							 .name = call_functions[i].name,
-							 .source = "libhsa-runtime64"};
-
-		(void)rtl_tracepoint_register(&desc, &call_function_ids[i].uid);
+		call_function_ids[i].uid = interceptor_tracepoint(
+			"function", call_functions[i].name, "libhsa-runtime64", 0);
 		call_function_ids[i].name = interceptor_string(call_functions[i].name);
 	}
 	if (call_enumeration_prepare(calls_statuses()))

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
+/* Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
  *
  * Each function of calls.def has a wrapper (call_wrappers.c), outermost in the runtime's tables, around the hooks of
  * the other parts. The interceptor itself calls entries that were kept before. The runtime calls itself through the
  * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not call the
  * application back is not the application's, and is not shown.
  *
- * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks.
- */
+ * Threads: the streams are registered and the hooks put in OnLoad; wrappers on any. No locks. */
 #pragma once
 
 #include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "../call/arguments.h"
 #include "../call/enumeration.h"

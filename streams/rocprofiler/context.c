@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define QUEUE_DEPTH      64u /* packets, at least */
 #define QUEUE_DEPTH_MOST (1u << 31)
@@ -60,15 +59,13 @@ static hsa_status_t add_feature(struct context *context, uint32_t at)
 
 static bool fits(struct context *context, const struct metric_input *input)
 {
-	uint32_t number, instances, registers, used = 0;
-	uint32_t instance = input->instance == METRIC_ALL_INSTANCES ? 0 : input->instance;
+	const struct agent_block block = library_block(context->gpu->agent, input->block);
+	uint32_t instance = input->instance == METRIC_ALL_INSTANCES ? 0 : input->instance, used = 0;
 
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return false;
 	for (uint32_t i = 0; i < context->events.count; i++)
-		used += context->events.list[i].block == number &&
+		used += context->events.list[i].block == block.number &&
 			context->events.list[i].instance == instance;
-	return used <= registers;
+	return block.registers && used <= block.registers;
 }
 
 static hsa_status_t check_registers(struct context *context)
@@ -182,7 +179,7 @@ static void destroy_signal(hsa_signal_t signal)
 static bool has_ended(const struct context *context)
 {
 	if (!context->done.handle ||
-	    runtime_wait_most(context->done, "a context that is closed", service_wait_ns()))
+	    runtime_wait(context->done, "a context that is closed", service_wait_ns()))
 		return true;
 	complain("a read of counters has not ended for %llu s (RTL_COUNTERS_TIMEOUT): its context "
 		 "is closed without it",
@@ -193,7 +190,8 @@ static bool has_ended(const struct context *context)
 /* Until the GPU has counted it, or it is given up; it may have to wait for its turn. */
 static void wait_for_dispatch(const struct context *context)
 {
-	while (context_is_busy(context) && runtime.signal_load(context->done) > 0)
+	while (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) &&
+	       !context_is_abandoned(context) && hsa->signal_load(context->done) > 0)
 		sched_yield();
 }
 
@@ -272,9 +270,9 @@ static hsa_status_t take_queue(struct context *context, uint32_t mode,
 		       : fail(HSA_STATUS_ERROR_INVALID_QUEUE, "standalone mode without a queue");
 }
 
-EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
-				     uint32_t feature_count, rocprofiler_t **handle, uint32_t mode,
-				     rocprofiler_properties_t *properties)
+hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
+			      uint32_t feature_count, rocprofiler_t **handle, uint32_t mode,
+			      rocprofiler_properties_t *properties)
 {
 	struct context *context;
 	struct gpu *gpu;
@@ -306,7 +304,7 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_close(rocprofiler_t *handle)
+hsa_status_t rocprofiler_close(rocprofiler_t *handle)
 {
 	context_destroy(handle);
 	return HSA_STATUS_SUCCESS;
@@ -349,7 +347,7 @@ static hsa_status_t check_standalone(const struct context *context, uint32_t gro
 	return status;
 }
 
-EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	struct library_packet packet;
@@ -365,8 +363,8 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
 	/* A kernel of another queue may come next. Not for ever: the packet may be behind work that waits for us. */
-	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
-				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
+	(void)hsa->signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
+			       runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -377,7 +375,7 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 
 	if (!context->started)
 		return fail(HSA_STATUS_ERROR, "the group has not been started");
-	if (!runtime_wait(context->done, "a read"))
+	if (!runtime_wait(context->done, "a read", UINT64_MAX))
 		return HSA_STATUS_ERROR;
 	hsa->signal_store(context->done, 1);
 	packets[stops ? 1 : 0].signal = context->done.handle;
@@ -386,14 +384,14 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_read(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_read(rocprofiler_t *handle, uint32_t group)
 {
 	hsa_status_t status = check_standalone(handle, group);
 
 	return status ? status : submit_read(handle, false);
 }
 
-EXPORT hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check_standalone(context, group);
@@ -427,11 +425,9 @@ static void on_sample(void *user, const struct library_sample *sample)
 static size_t samples_of(const struct context *context, const struct metric_input *input,
 			 struct metric_sample *out)
 {
-	uint32_t number, instances, registers;
+	const uint32_t number = library_block(context->gpu->agent, input->block).number;
 	size_t count = 0;
 
-	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
-		return 0;
 	for (size_t i = 0; i < context->sample_count; i++) {
 		const struct library_sample *sample = &context->samples[i];
 		const struct library_event *event = &context->events.list[sample->event];
@@ -507,7 +503,7 @@ static hsa_status_t collect(struct context *context)
 	return write_values(context, true);
 }
 
-EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check_lasts(context, group);
@@ -519,15 +515,15 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 		wait_for_dispatch(context);
 	if (!context->has_data && context->count)
 		return fail(HSA_STATUS_ERROR, "nothing has been read");
-	if (queue_is_gone(context) && runtime.signal_load(context->done) > 0)
+	if (queue_is_gone(context) && hsa->signal_load(context->done) > 0)
 		return fail(HSA_STATUS_ERROR_INVALID_QUEUE,
 			    "the queue was destroyed before a read had ended");
-	if (context->queue && !runtime_wait(context->done, "a read"))
+	if (context->queue && !runtime_wait(context->done, "a read", UINT64_MAX))
 		return HSA_STATUS_ERROR;
 	return collect(context);
 }
 
-EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
+hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 {
 	hsa_status_t status = check_lasts(handle, 0);
 
@@ -536,7 +532,7 @@ EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 
 /* ---- groups ---- */
 
-EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_t *count)
+hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_t *count)
 {
 	if (!handle || !count)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_count: NULL");
@@ -544,8 +540,8 @@ EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
-					  rocprofiler_group_t *group)
+hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
+				   rocprofiler_group_t *group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check(context, index);
@@ -558,7 +554,7 @@ EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
 	return status;
 }
 
-EXPORT hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *agent)
+hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *agent)
 {
 	const struct context *context = handle;
 
@@ -568,7 +564,7 @@ EXPORT hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *ag
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
+hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
 	hsa_status_t status = check(context, group);
@@ -584,7 +580,7 @@ EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 
 /* As in the original they return success, whatever happened; rocprofiler_error_string has the error. */
 #define GROUP_FUNCTION(name)                                                                       \
-	EXPORT hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                   \
+	hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                          \
 	{                                                                                          \
 		if (!group)                                                                        \
 			return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_" #name ": NULL");   \
@@ -596,9 +592,8 @@ GROUP_FUNCTION(stop)
 GROUP_FUNCTION(read)
 GROUP_FUNCTION(get_data)
 
-EXPORT hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
-						   rocprofiler_trace_data_callback_t callback,
-						   void *data)
+hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
+					    rocprofiler_trace_data_callback_t callback, void *data)
 {
 	return fail(HSA_STATUS_ERROR, "traces (SQTT) are not supported by rtl's rocprofiler");
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Contexts: what is counted together, its memory, packets and values. All features of a context are one group. It is
+/* Contexts: what is counted together, its memory, packets and values. All features of a context are one group. It is
  * used on a queue of the caller's (start, read, stop), or for one dispatch after the other (dispatch.c), never both.
  *
  * Threads: one at a time for each context; in intercept mode the submitting thread, then the service, then its
- * handler's thread, or whoever asks for its data or closes it instead.
- */
+ * handler's thread, or whoever asks for its data or closes it instead. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "runtime.h"
-#include "table.h"
 
 struct pool_entry;
 
@@ -57,12 +52,6 @@ static inline bool context_is_abandoned(const struct context *context)
 	return __atomic_load_n(&context->abandoned, __ATOMIC_ACQUIRE);
 }
 
-/* Under way, and it will end. */
-static inline bool context_is_busy(const struct context *context)
-{
-	return __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) && !context_is_abandoned(context);
-}
-
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
 			    struct context **context);
 /* Waits for what the GPU does, and for no handler: a tool may close it with a lock that its handlers want. */
@@ -77,12 +66,10 @@ void pool_complete(struct pool_entry *entry);
 /* The dispatch that it was fetched for is not counted: it can be fetched again. */
 hsa_status_t pool_give_back(struct pool_entry *entry);
 
-/*
- * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers. Not the
+/* The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers. Not the
  * runtime's thread of handlers: there the program may wait for the kernel whose turn we would give.
  *
- * Threads: any hand work over; the rest is the service's own. One lock, around the list of new work.
- */
+ * Threads: any hand work over; the rest is the service's own. One lock, around the list of new work. */
 
 /* A dispatch of which the tool wants something. Made by the submitting thread, then the service's. */
 struct work {
@@ -117,6 +104,10 @@ struct queue {
 	bool destroyed; /* release, acquire */
 };
 
+/* Waits, so long at most, until the queue's ring has surely room for so many packets, or nothing of it is under way.
+ * (dispatch.c) */
+void queue_wait(const struct queue *queue, uint64_t packets, uint32_t ms);
+
 /* From now on the service's. False after a line: there is no service. */
 bool service_take(struct work *work);
 
@@ -137,15 +128,11 @@ void record_complete(rocprofiler_dispatch_record_t *record);
 /* The HSA system clock, ns. */
 uint64_t clock_hsa_ns(void);
 
-/*
- * Dispatches: queues that are intercepted, and kernels that are counted one at a time.
+/* Dispatches: queues that are intercepted, and kernels that are counted one at a time, in turns as in hsa/counter. A
+ * turn ends with the packet that stops the counters, or with its queue. If one does not end, all go, and nothing more
+ * is counted.
  *
- * All queues share a GPU's registers, so a counted dispatch first waits for its turn: one barrier tells that it has
- * arrived, a second one waits. The service gives turns in the order of arrival. A turn ends with the packet that
- * stops the counters, or with its queue. If one does not end, all go, and nothing more is counted.
- *
- * Threads: the program's, one at a time for each queue; the service.
- */
+ * Threads: the program's, one at a time for each queue; the service. */
 
 /* Hooks the creation and destruction of queues, in OnLoad: to intercept them, to let their work count in samples, or
  * both. The runtime removes hooks when it ends. (queues.c) */

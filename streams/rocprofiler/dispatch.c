@@ -2,9 +2,7 @@
 #include "context.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
@@ -30,35 +28,18 @@ static bool is_dispatch(const struct library_packet *packet)
 	return (packet->header >> HSA_PACKET_HEADER_TYPE & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
 }
 
-static struct library_packet barrier(hsa_signal_t waits_for, hsa_signal_t tells)
-{
-	hsa_barrier_and_packet_t packet = {
-		.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE |
-			  1 << HSA_PACKET_HEADER_BARRIER |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
-		.dep_signal[0] = waits_for,
-		.completion_signal = tells,
-	};
-	struct library_packet copy;
-
-	memcpy(&copy, &packet, sizeof(copy));
-	return copy;
-}
-
 /* The packets of a counted dispatch; returns how many. */
 static uint32_t put_counted(struct work *work, const struct library_packet *kernel,
 			    struct library_packet *out)
 {
 	struct context *context = work->context;
-	const hsa_signal_t none = {0};
 
 	context->has_data = true;
 	hsa->signal_store(context->ready, 1);
 	hsa->signal_store(context->grant, 1);
 	hsa->signal_store(context->done, 1);
-	out[0] = barrier(none, context->ready);
-	out[1] = barrier(context->grant, none);
+	out[0] = library_barrier(0, context->ready.handle, LIBRARY_FENCES);
+	out[1] = library_barrier(context->grant.handle, 0, LIBRARY_FENCES);
 	out[2] = context->count->start;
 	out[3] = *kernel;
 	out[3].header |= 1 << HSA_PACKET_HEADER_BARRIER;
@@ -185,11 +166,10 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	return 0;
 }
 
-/* Some runtimes fail where the GPU's ring overflows twice in a call. Waits for room, which counted work shows. */
-static void wait_for_room(const struct queue *queue, uint64_t packets)
+void queue_wait(const struct queue *queue, uint64_t packets, uint32_t ms)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
-	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ROOM_MS * UINT64_C(1000000);
+	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ms * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
@@ -223,7 +203,8 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	if (work && asks(queue, index, packet, work)) {
 		if (take_context(work)) {
 			flush(batch);
-			wait_for_room(queue, PACKETS_MOST);
+			/* Some runtimes fail where the GPU's ring overflows twice in a call. */
+			queue_wait(queue, PACKETS_MOST, ROOM_MS);
 			count = put_work(work, packet, counted);
 		}
 		if (!count) {
@@ -242,7 +223,6 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	queue->packets[batch->count++] = *packet;
 }
 
-/* In the queue's lock, on the thread that rings. */
 void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
 			 packet_writer write)
 {
@@ -268,8 +248,7 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 
 /* ---- callbacks ---- */
 
-EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
-						    void *data)
+hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks, void *data)
 {
 	HOLD_LOCK(&lock);
 	if (set.functions.dispatch)
@@ -278,7 +257,7 @@ EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
+hsa_status_t rocprofiler_remove_queue_callbacks(void)
 {
 	HOLD_LOCK(&lock);
 	set = (struct dispatch_callbacks){0};
@@ -293,13 +272,13 @@ static bool set_started(bool started)
 	return set.there;
 }
 
-EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
+hsa_status_t rocprofiler_start_queue_callbacks(void)
 {
 	return set_started(true) ? HSA_STATUS_SUCCESS
 				 : fail(HSA_STATUS_ERROR, "no queue callbacks are set");
 }
 
-EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
+hsa_status_t rocprofiler_stop_queue_callbacks(void)
 {
 	(void)set_started(false);
 	return HSA_STATUS_SUCCESS;

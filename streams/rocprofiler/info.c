@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* What there is: versions, metrics of a GPU, clocks. Any thread. */
-#include <time.h>
 
 #include "runtime.h"
 
-EXPORT uint32_t rocprofiler_version_major(void)
+uint32_t rocprofiler_version_major(void)
 {
 	return ROCPROFILER_VERSION_MAJOR;
 }
 
-EXPORT uint32_t rocprofiler_version_minor(void)
+uint32_t rocprofiler_version_minor(void)
 {
 	return ROCPROFILER_VERSION_MINOR;
 }
 
-EXPORT hsa_status_t rocprofiler_get_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
-					 void *data)
+hsa_status_t rocprofiler_get_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
+				  void *data)
 {
 	struct counter_set *set;
 	struct gpu *gpu;
@@ -50,15 +49,17 @@ static hsa_status_t tell_metric(struct gpu *gpu, const struct counter_def *def,
 		.kind = ROCPROFILER_INFO_KIND_METRIC,
 		.metric = {.name = def->name, .instances = 1, .description = def->description},
 	};
-	uint32_t number;
+	struct agent_block block;
 
 	if (!def->block) {
 		info.metric.expr = def->expression;
 	} else {
-		info.metric.block_name = def->block;
-		if (!library_block(gpu->agent, def->block, &number, &info.metric.instances,
-				   &info.metric.block_counters))
+		block = library_block(gpu->agent, def->block);
+		if (!block.registers)
 			return HSA_STATUS_SUCCESS;
+		info.metric.block_name = def->block;
+		info.metric.instances = block.instances;
+		info.metric.block_counters = block.registers;
 	}
 	return callback(info, data);
 }
@@ -78,8 +79,8 @@ static hsa_status_t tell_gpu(struct gpu *gpu, info_callback *callback, void *dat
 	return status;
 }
 
-EXPORT hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
-					     info_callback *callback, void *data)
+hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofiler_info_kind_t kind,
+				      info_callback *callback, void *data)
 {
 	hsa_status_t status = runtime_find();
 	struct gpu *gpu;
@@ -102,8 +103,8 @@ EXPORT hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofil
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 
-EXPORT hsa_status_t rocprofiler_query_info(const hsa_agent_t *agent, rocprofiler_info_query_t query,
-					   info_callback *callback, void *data)
+hsa_status_t rocprofiler_query_info(const hsa_agent_t *agent, rocprofiler_info_query_t query,
+				    info_callback *callback, void *data)
 {
 	return fail(HSA_STATUS_ERROR, "query_info is not implemented");
 }
@@ -131,8 +132,8 @@ static hsa_status_t measure(clockid_t clock, int64_t *ahead, uint64_t *error)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_get_time(rocprofiler_time_id_t time_id, uint64_t timestamp,
-					 uint64_t *value_ns, uint64_t *error_ns)
+hsa_status_t rocprofiler_get_time(rocprofiler_time_id_t time_id, uint64_t timestamp,
+				  uint64_t *value_ns, uint64_t *error_ns)
 {
 	static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC,
 					   CLOCK_MONOTONIC_COARSE, CLOCK_MONOTONIC_RAW};

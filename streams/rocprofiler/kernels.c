@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Where the tool's
+/* Names of kernels, by the objects that dispatches name: noted when an executable is frozen. Where the tool's
  * settings ask for it (hsa_intercepting), tells it of symbols (KSYMBOL) and code objects (CODEOBJ).
  *
- * Threads: any; two locks, not held around callbacks. Names stay: a tool keeps them.
- */
+ * Threads: any; two locks, not held around callbacks. Names stay: a tool keeps them. */
 #include <hsa/hsa_ven_amd_loader.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "context.h"
 #include "demangle.h"
@@ -83,8 +79,7 @@ static struct {
 	bool wanted; /* by the tool's settings, until it has ended */
 } callbacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions,
-						  void *arg)
+hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callbacks_t functions, void *arg)
 {
 	HOLD_LOCK(&callbacks.lock);
 	callbacks.functions = functions;
@@ -112,23 +107,9 @@ static rocprofiler_hsa_callback_fun_t function_of(rocprofiler_hsa_cb_id_t id, vo
 						   : callbacks.functions.codeobj;
 }
 
-static bool is_told(rocprofiler_hsa_cb_id_t id)
-{
-	void *arg;
-
-	return function_of(id, &arg) != NULL;
-}
-
-static void tell(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data)
-{
-	void *arg;
-	rocprofiler_hsa_callback_fun_t function = function_of(id, &arg);
-
-	if (function)
-		(void)function(id, data, arg);
-}
-
 struct code {
+	rocprofiler_hsa_callback_fun_t function;
+	void *arg;
 	const hsa_ven_amd_loader_1_01_pfn_t *loader;
 	bool unload;
 };
@@ -162,7 +143,7 @@ static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_
 	if (!data.codeobj.uri)
 		return HSA_STATUS_SUCCESS;
 	ASK(URI, *data.codeobj.uri);
-	tell(ROCPROFILER_HSA_CB_ID_CODEOBJ, &data);
+	(void)code->function(ROCPROFILER_HSA_CB_ID_CODEOBJ, &data, code->arg);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -170,9 +151,10 @@ static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_
 static void tell_code(hsa_executable_t executable, bool unload)
 {
 	hsa_ven_amd_loader_1_01_pfn_t loader = {0};
-	struct code code = {&loader, unload};
+	struct code code = {.loader = &loader, .unload = unload};
 
-	if (!is_told(ROCPROFILER_HSA_CB_ID_CODEOBJ) || runtime_find() ||
+	code.function = function_of(ROCPROFILER_HSA_CB_ID_CODEOBJ, &code.arg);
+	if (!code.function || runtime_find() ||
 	    hsa->get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader) ||
 	    !loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects)
 		return;
@@ -183,9 +165,11 @@ static void tell_code(hsa_executable_t executable, bool unload)
 /* As in the original: the name is the tool's to free, and there is none when the kernel goes. */
 static void tell_symbol(const struct kernel *kernel, bool unload)
 {
+	void *arg;
+	rocprofiler_hsa_callback_fun_t function = function_of(ROCPROFILER_HSA_CB_ID_KSYMBOL, &arg);
 	rocprofiler_hsa_callback_data_t data = {0};
 
-	if (!is_told(ROCPROFILER_HSA_CB_ID_KSYMBOL))
+	if (!function)
 		return;
 	data.ksymbol.object = kernel->object;
 	data.ksymbol.unload = unload;
@@ -195,7 +179,7 @@ static void tell_symbol(const struct kernel *kernel, bool unload)
 			return;
 		data.ksymbol.name_length = (uint32_t)strlen(kernel->name);
 	}
-	tell(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data);
+	(void)function(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data, arg);
 }
 
 static void add(uint64_t executable, uint64_t object, char *symbol)

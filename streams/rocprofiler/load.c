@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA runtime's tool: OnLoad reads the environment, loads the tool library and hooks what it needs.
- * Called by the runtime, on one thread, before the program can use it.
- */
+/* The HSA runtime's tool: OnLoad reads the environment, loads the tool library and hooks what it needs.
+ * Called by the runtime, on one thread, before the program can use it. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "context.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
+/* Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
  *
- * Threads: any fetch and flush; the service (service.c) completes. A pool has a lock.
- */
+ * Threads: any fetch and flush; the service (service.c) completes. A pool has a lock. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "context.h"
 
@@ -42,9 +39,9 @@ static void free_pool(struct pool *pool)
 	free(pool);
 }
 
-EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *features,
-					  uint32_t feature_count, rocprofiler_pool_t **handle,
-					  uint32_t mode, rocprofiler_pool_properties_t *properties)
+hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *features,
+				   uint32_t feature_count, rocprofiler_pool_t **handle,
+				   uint32_t mode, rocprofiler_pool_properties_t *properties)
 {
 	struct gpu *gpu = gpu_of(agent);
 	struct pool *pool;
@@ -106,8 +103,7 @@ static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
 	return make_context(pool, entry);
 }
 
-EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
-					   rocprofiler_pool_entry_t *out)
+hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle, rocprofiler_pool_entry_t *out)
 {
 	struct pool *pool = handle;
 	struct pool_entry *entry;
@@ -181,7 +177,7 @@ hsa_status_t pool_give_back(struct pool_entry *entry)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
+hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
 {
 	struct context *context = entry ? entry->context : NULL;
 
@@ -190,9 +186,10 @@ EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
 	return pool_give_back(context->entry);
 }
 
-EXPORT hsa_status_t rocprofiler_pool_iterate(
-	rocprofiler_pool_t *handle,
-	hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry, void *data), void *data)
+hsa_status_t rocprofiler_pool_iterate(rocprofiler_pool_t *handle,
+				      hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry,
+							       void *data),
+				      void *data)
 {
 	struct pool *pool = handle;
 	hsa_status_t status = HSA_STATUS_SUCCESS;
@@ -228,7 +225,7 @@ static void wait_for_handlers(struct pool *pool)
 	}
 }
 
-EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
+hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
 {
 	struct pool *pool = handle;
 
@@ -239,7 +236,7 @@ EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
 	return HSA_STATUS_SUCCESS;
 }
 
-EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
+hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 {
 	struct pool *pool = handle;
 	bool stays;

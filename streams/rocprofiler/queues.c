@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Queues: how they are intercepted, or, for samples, how their work comes to count. See context.h. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "../hsa/harvest/harvest.h"
 #include "context.h"
 
 #define DESTROY_MS 1000
-#define SLEEP_NS   20000
 
 static struct {
 	pthread_mutex_t lock; /* of all below */
@@ -81,7 +79,7 @@ static void enable(struct gpu *gpu, hsa_queue_t *queue)
 	}
 	packet.signal = done.handle;
 	library_submit(queue, &packet, 1);
-	if (runtime_wait(done, "what lets a queue's work count"))
+	if (runtime_wait(done, "what lets a queue's work count", UINT64_MAX))
 		(void)hsa->signal_destroy(done);
 }
 
@@ -117,16 +115,6 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 	return taken;
 }
 
-/* The program has seen its kernels end; the counters' ends are right behind them. */
-static void wait_for_work(const struct queue *queue)
-{
-	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + DESTROY_MS * UINT64_C(1000000);
-
-	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
-	       runtime_now_ns(CLOCK_MONOTONIC) < until)
-		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
-}
-
 static hsa_status_t on_destroy(hsa_queue_t *queue)
 {
 	const struct dispatch_callbacks callbacks = dispatch_callbacks();
@@ -135,8 +123,9 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 
 	if (taken && callbacks.functions.destroy)
 		(void)callbacks.functions.destroy(queue, callbacks.data);
+	/* The program has seen its kernels end; the counters' ends are right behind them. */
 	if (taken)
-		wait_for_work(taken);
+		queue_wait(taken, queue->size, DESTROY_MS);
 	status = next_destroy(queue);
 	if (!status)
 		context_queue_is_gone(queue);
@@ -155,7 +144,7 @@ static hsa_status_t on_shut_down(void)
 	return next_shut_down();
 }
 
-EXPORT hsa_status_t rocprofiler_queue_create_profiled(
+hsa_status_t rocprofiler_queue_create_profiled(
 	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
 	uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue)
@@ -165,10 +154,8 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 	if (!gpu)
 		return HSA_STATUS_ERROR;
 	if (!intercept_create)
-		return fail(
-			HSA_STATUS_ERROR,
-			"queues can be profiled only where the HSA runtime has loaded this library "
-			"(HSA_TOOLS_LIB)");
+		return fail(HSA_STATUS_ERROR, "queues can be profiled only where the HSA runtime "
+					      "has loaded this library (HSA_TOOLS_LIB)");
 	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
 				  queue, true);
 }

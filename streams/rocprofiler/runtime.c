@@ -5,14 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "agent.h"
 
 #define RUNTIME   "libhsa-runtime64.so.1"
 #define GPUS_MOST 64
 
-struct runtime runtime;
 uint64_t runtime_timeout_ns = UINT64_MAX;
 _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));
 
@@ -49,7 +45,7 @@ void complain(const char *format, ...)
 	fprintf(stderr, "rocprofiler: %s\n", line);
 }
 
-EXPORT hsa_status_t rocprofiler_error_string(const char **text)
+hsa_status_t rocprofiler_error_string(const char **text)
 {
 	if (!text)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -64,11 +60,8 @@ static bool find_functions(void *handle)
 {
 #define FIND(member, function, ...) *(void **)&hsa->member = dlsym(handle, #function);
 	HSA_FUNCTIONS(FIND, FIND)
-	*(void **)&runtime.signal_load = dlsym(handle, "hsa_signal_load_scacquire");
-	*(void **)&runtime.signal_wait = dlsym(handle, "hsa_signal_wait_scacquire");
-	*(void **)&runtime.get_dispatch_time = dlsym(handle, "hsa_amd_profiling_get_dispatch_time");
-	return hsa->iterate_agents && hsa->agents_allow_access && runtime.signal_load &&
-	       runtime.signal_wait && runtime.get_dispatch_time;
+	return hsa->iterate_agents && hsa->agents_allow_access && hsa->signal_load &&
+	       hsa->signal_wait && hsa->get_dispatch_time;
 }
 
 static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
@@ -85,8 +78,8 @@ static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
 }
 
 /* As they were before they were hooked, or NULL. */
-static __typeof__(runtime.signal_load) signal_load;
-static __typeof__(runtime.signal_wait) signal_wait;
+static __typeof__(hsa->signal_load) signal_load;
+static __typeof__(hsa->signal_wait) signal_wait;
 
 void runtime_keep_waits(struct root_table *table)
 {
@@ -102,9 +95,9 @@ static hsa_status_t find(void)
 	if (!handle || !find_functions(handle))
 		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "no HSA runtime is loaded");
 	if (signal_load)
-		runtime.signal_load = signal_load;
+		hsa->signal_load = signal_load;
 	if (signal_wait)
-		runtime.signal_wait = signal_wait;
+		hsa->signal_wait = signal_wait;
 	if (hsa->iterate_agents(add_gpu, NULL))
 		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "the HSA runtime has not begun");
 	return HSA_STATUS_SUCCESS;
@@ -173,21 +166,15 @@ uint64_t runtime_now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns)
+bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns)
 {
 	const uint64_t ns = most_ns < runtime_timeout_ns ? most_ns : runtime_timeout_ns;
 	const uint64_t ticks = ns == UINT64_MAX ? UINT64_MAX : runtime_ticks(ns);
 
-	if (runtime.signal_wait(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks, HSA_WAIT_STATE_BLOCKED) <
-	    1)
+	if (hsa->signal_wait(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks, HSA_WAIT_STATE_BLOCKED) < 1)
 		return true;
 	fail(HSA_STATUS_ERROR, "%s has not ended in time", what);
 	return false;
-}
-
-bool runtime_wait(hsa_signal_t signal, const char *what)
-{
-	return runtime_wait_most(signal, what, UINT64_MAX);
 }
 
 bool vendor_find(char *why, size_t size)

@@ -1,41 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
+/* What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
  *
  * The library is a tool of the HSA runtime (OnLoad), or a program that has begun the runtime calls it. It never links
  * to the runtime, nor to librtl. It has rtl's definitions of counters (metrics.h) and vendor's library (library.h).
  *
- * Threads: the program's, and the service (service.c). No lock is held around a callback or a call that waits.
- */
+ * Threads: the program's, and the service (service.c). No lock is held around a callback or a call that waits. */
 #pragma once
 
-#include <hsa/amd_hsa_signal.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <time.h>
-
 #include "../common/threads.h"
+#pragma GCC visibility push(default)
 #include "include/rocprofiler/rocprofiler.h"
+#pragma GCC visibility pop
 #include "interceptor.h"
 #include "library.h"
-#include "metrics.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The runtime's functions: those that library.c calls, too, and a few more. */
+/* The runtime's functions, which library.c calls, too. */
 static struct hsa_functions *const hsa = &interceptor.hsa;
-
-struct runtime {
-	__typeof__(hsa_signal_load_scacquire) *signal_load;
-	__typeof__(hsa_signal_wait_scacquire) *signal_wait;
-	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
-};
-
-extern struct runtime runtime;
 
 /* On this thread rocprofiler itself makes a queue: hooks only pass on. */
 extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));
@@ -64,9 +46,8 @@ uint64_t runtime_now_ns(clockid_t clock);
 /* ROCm's timeout, ns; all ones: for ever. */
 extern uint64_t runtime_timeout_ns;
 
-/* Waits until the signal is below 1. False, after an error, when the timeout is over (or `most`, ns). */
-bool runtime_wait(hsa_signal_t signal, const char *what);
-bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns);
+/* Waits until the signal is below 1. False, after an error, when that time or the timeout is over. */
+bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns);
 
 /* library_find, by any thread. */
 bool vendor_find(char *why, size_t size);

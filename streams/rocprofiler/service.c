@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../hsa/harvest/harvest.h"
@@ -68,7 +67,7 @@ bool service_released(void)
 
 static bool is_over(hsa_signal_t signal)
 {
-	return runtime.signal_load(signal) < 1;
+	return hsa->signal_load(signal) < 1;
 }
 
 /* Gives the turn to who has waited longest, if nobody has it. */
@@ -132,7 +131,7 @@ static void on_kernel(struct work *work)
 	hsa_amd_profiling_dispatch_time_t time = {0};
 
 	work->kernel_ended = true;
-	if (work->record && !runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
+	if (work->record && !hsa->get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
 		work->record->begin = runtime_ns(time.start);
 		work->record->end = runtime_ns(time.end);
 	}
@@ -235,26 +234,23 @@ static void give_up(struct work *work)
 /* Whether there was news. */
 static bool look(struct work *work)
 {
-	bool news = false;
+	const bool arrives = work->counts && !work->arrived && is_over(work->context->ready);
+	const bool ends = work->kernel.handle && !work->kernel_ended && is_over(work->kernel);
+	const bool counted = work->counts && work->has_turn && !work->counts_ended &&
+			     is_over(work->context->done);
+	const bool is_gone = !arrives && !ends && !counted &&
+			     __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE);
 
-	if (work->counts && !work->arrived && is_over(work->context->ready)) {
+	if (arrives)
 		on_arrival(work);
-		news = true;
-	}
-	if (work->kernel.handle && !work->kernel_ended && is_over(work->kernel)) {
+	if (ends)
 		on_kernel(work);
-		news = true;
-	}
-	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
-		work->counts_ended = true;
+	work->counts_ended |= counted;
+	if (counted)
 		end_turn(work);
-		news = true;
-	}
-	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {
+	if (is_gone)
 		give_up(work);
-		news = true;
-	}
-	return news;
+	return arrives || ends || counted || is_gone;
 }
 
 /* A turn does not end: all dispatches go on, on all GPUs, and nothing more is counted. */
@@ -281,12 +277,12 @@ static void watch(void)
 	}
 }
 
-static void take_incoming(bool may_wait)
+static void take_incoming(void)
 {
 	struct work *work, **last = &service.works;
 
 	pthread_mutex_lock(&service.lock);
-	while (may_wait && !service.works && !service.incoming)
+	while (!service.works && !service.incoming)
 		pthread_cond_wait(&service.more, &service.lock);
 	work = service.incoming;
 	service.incoming = NULL;
@@ -342,7 +338,7 @@ static void *serve(void *unused)
 
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
 	for (;;) {
-		take_incoming(true);
+		take_incoming();
 		if (__atomic_load_n(&drop, __ATOMIC_ACQUIRE)) {
 			drop_all();
 			continue; /* the runtime goes: its GPUs are not looked at */
@@ -360,33 +356,22 @@ static void *serve(void *unused)
 	return unused;
 }
 
-static uint64_t wait_setting(void)
-{
-	const char *text = secure_getenv("RTL_COUNTERS_TIMEOUT");
-	uint32_t seconds = DEFAULT_WAIT_S;
-
-	if (text && *text) {
-		char *end;
-		unsigned long value = strtoul(text, &end, 10);
-		if (*end || !value || value > 3600)
-			complain("RTL_COUNTERS_TIMEOUT is '%s': 1 to 3600 seconds were expected",
-				 text);
-		else
-			seconds = (uint32_t)value;
-	}
-	return seconds * UINT64_C(1000000000);
-}
-
 uint64_t service_wait_ns(void)
 {
-	static uint64_t known; /* relaxed: any thread may find it out, the same */
-	uint64_t ns = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	static uint64_t known; /* s; relaxed: any thread may find it out, the same */
+	uint64_t seconds = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	const char *text = seconds ? NULL : secure_getenv("RTL_COUNTERS_TIMEOUT");
+	char *end = NULL;
 
-	if (!ns) {
-		ns = wait_setting();
-		__atomic_store_n(&known, ns, __ATOMIC_RELAXED);
+	if (seconds)
+		return seconds * UINT64_C(1000000000);
+	seconds = text && *text ? strtoul(text, &end, 10) : DEFAULT_WAIT_S;
+	if (!seconds || seconds > 3600 || (end && *end)) {
+		complain("RTL_COUNTERS_TIMEOUT is '%s': 1 to 3600 seconds were expected", text);
+		seconds = DEFAULT_WAIT_S;
 	}
-	return ns;
+	__atomic_store_n(&known, seconds, __ATOMIC_RELAXED);
+	return seconds * UINT64_C(1000000000);
 }
 
 static bool are_over(uint64_t count)
@@ -487,7 +472,6 @@ bool service_wait(void)
 	return wait_for_all(FINISH_MS, FINISH_MS);
 }
 
-/* What has not ended by then is dropped: the runtime and its signals go. */
 void service_finish(void)
 {
 	if (service_wait())

@@ -4,7 +4,6 @@
 
 #include "bridge.h"
 #include "events.h"
-#include "streams.h"
 #include "thread.h"
 
 /* ---- ids, and what a thread leaves to itself */

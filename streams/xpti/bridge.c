@@ -255,10 +255,10 @@ static struct rtl_text write_items(const struct items *items, void *payload, uin
 
 /* A notify on its way into an event. */
 struct notify {
+	struct stream *stream;
 	struct rtl_stream *rtl;
 	uint16_t number; /* of its type, as described */
 	uint16_t type;   /* XPTI's */
-	uint8_t kind;    /* enum stream_kind */
 	struct known_type known;
 	const struct slot *object, *parent;
 	uint64_t uid, parent_uid; /* theirs: nothing may be registered within a record */
@@ -318,7 +318,7 @@ static uint64_t end(struct rtl_record *r)
 	return ticks;
 }
 
-static __attribute__((noinline)) void record_object(struct notify *n, struct items *items)
+static void record_object(struct notify *n, struct items *items)
 {
 	bool edge = n->number == RTL_EDGE_CREATE;
 	uint32_t size = edge ? sizeof(struct rtl_xpti_edge) : sizeof(struct rtl_xpti_object);
@@ -360,15 +360,17 @@ static void add_queue(struct items *items, const struct thread *thread)
 		.name = id, .kind = RTL_KIND_UINT, .value = {.number = thread->stash_value}};
 }
 
-static __attribute__((noinline)) void record_created(struct notify *n, struct stream *stream)
+static void record_created(struct notify *n)
 {
 	struct thread *thread = thread_self();
 	struct items items;
 
+	if (n->known.flags & KNOWN_TEXT)
+		take_text(n, n->user);
 	items.count = items.length = items.flags = 0;
 	if (n->object) {
 		/* relaxed: it is this thread, or one that was told of the object, that looks */
-		__atomic_store_n(&((struct slot *)(uintptr_t)n->object)->stream, stream->number,
+		__atomic_store_n(&((struct slot *)(uintptr_t)n->object)->stream, n->stream->number,
 				 __ATOMIC_RELAXED);
 		collect(&items, n->object);
 	}
@@ -379,12 +381,13 @@ static __attribute__((noinline)) void record_created(struct notify *n, struct st
 	record_object(n, &items);
 }
 
-static void record_call(struct notify *n, const struct stream *stream)
+static void record_call(struct notify *n)
 {
 	const struct xpti_call *call = n->user;
 	const bool has_ended = call && n->type == RTL_FUNCTION_WITH_ARGS_END;
 	/* acquire: with the release in find_printer */
-	ur_print_fn *print = has_ended ? __atomic_load_n(&stream->print, __ATOMIC_ACQUIRE) : NULL;
+	ur_print_fn *print =
+		has_ended ? __atomic_load_n(&n->stream->print, __ATOMIC_ACQUIRE) : NULL;
 	char text[BYTES_MAX];
 	size_t length = 0;
 	struct rtl_xpti_call *p;
@@ -450,8 +453,8 @@ static int32_t optional(const struct xpti_optional *o)
 
 static void record_buffer(struct notify *n)
 {
-	const struct xpti_buffer *buffer = n->kind == KIND_BUFFER ? n->user : NULL;
-	const struct xpti_image *image = n->kind == KIND_IMAGE ? n->user : NULL;
+	const struct xpti_buffer *buffer = n->stream->kind == KIND_BUFFER ? n->user : NULL;
+	const struct xpti_image *image = n->stream->kind == KIND_IMAGE ? n->user : NULL;
 	struct rtl_xpti_buffer p = {
 		.format = -1, .addressing = -1, .coordinates = -1, .filtering = -1};
 
@@ -490,8 +493,8 @@ static void record_association(struct notify *n)
 
 static void record_accessor(struct notify *n)
 {
-	const struct xpti_accessor *accessor = n->kind == KIND_BUFFER ? n->user : NULL;
-	const struct xpti_image_accessor *image = n->kind == KIND_IMAGE ? n->user : NULL;
+	const struct xpti_accessor *accessor = n->stream->kind == KIND_BUFFER ? n->user : NULL;
+	const struct xpti_image_accessor *image = n->stream->kind == KIND_IMAGE ? n->user : NULL;
 	struct rtl_xpti_accessor p = {.target = -1, .mode = -1};
 
 	if (accessor) {
@@ -521,39 +524,26 @@ static inline uint64_t record_plain(struct notify *n)
 	return r ? end(r) : 0;
 }
 
-static __attribute__((noinline)) void record_special(struct notify *n, struct stream *stream)
-{
-	switch (n->number) {
-	case RTL_GRAPH_CREATE:
-	case RTL_NODE_CREATE:
-	case RTL_EDGE_CREATE:
-	case RTL_QUEUE_CREATE:
-	case RTL_QUEUE_DESTROY:
-	case RTL_METADATA:
-		if (n->known.flags & KNOWN_TEXT)
-			take_text(n, n->user);
-		record_created(n, stream);
-		break;
-	case RTL_FUNCTION_WITH_ARGS_BEGIN:
-	case RTL_FUNCTION_WITH_ARGS_END:
-		record_call(n, stream);
-		break;
-	case RTL_OFFLOAD_ALLOC_CONSTRUCT:
-		record_buffer(n);
-		break;
-	case RTL_OFFLOAD_ALLOC_DESTRUCT:
-	case RTL_OFFLOAD_ALLOC_ASSOCIATE:
-	case RTL_OFFLOAD_ALLOC_RELEASE:
-		record_association(n);
-		break;
-	case RTL_OFFLOAD_ALLOC_ACCESSOR:
-		record_accessor(n);
-		break;
-	default:
-		record_memory(n);
-		break;
-	}
-}
+/* Of types with payloads of their own. */
+static void (*const recorders[RTL_QUEUE_DESTROY + 1])(struct notify *n) = {
+	[RTL_GRAPH_CREATE] = record_created,
+	[RTL_NODE_CREATE] = record_created,
+	[RTL_EDGE_CREATE] = record_created,
+	[RTL_QUEUE_CREATE] = record_created,
+	[RTL_QUEUE_DESTROY] = record_created,
+	[RTL_METADATA] = record_created,
+	[RTL_FUNCTION_WITH_ARGS_BEGIN] = record_call,
+	[RTL_FUNCTION_WITH_ARGS_END] = record_call,
+	[RTL_MEM_ALLOC_BEGIN] = record_memory,
+	[RTL_MEM_ALLOC_END] = record_memory,
+	[RTL_MEM_RELEASE_BEGIN] = record_memory,
+	[RTL_MEM_RELEASE_END] = record_memory,
+	[RTL_OFFLOAD_ALLOC_CONSTRUCT] = record_buffer,
+	[RTL_OFFLOAD_ALLOC_DESTRUCT] = record_association,
+	[RTL_OFFLOAD_ALLOC_ASSOCIATE] = record_association,
+	[RTL_OFFLOAD_ALLOC_RELEASE] = record_association,
+	[RTL_OFFLOAD_ALLOC_ACCESSOR] = record_accessor,
+};
 
 /* What has begun is kept for its end. */
 static __attribute__((noinline)) void note_begin(struct thread *thread, struct thread_open open,
@@ -575,10 +565,10 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
 	struct notify n;
 	uint64_t ticks = 0;
 
+	n.stream = stream;
 	n.rtl = rtl;
 	n.number = known.number;
 	n.type = type;
-	n.kind = stream->kind;
 	n.known = known;
 	n.object = slot_of(object);
 	n.parent = slot_of(parent);
@@ -598,7 +588,7 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
 					  n.object ? n.object->event.unique_id : 0, instance);
 	if (rtl_enabled(rtl, n.number)) {
 		if (special)
-			record_special(&n, stream);
+			recorders[n.number](&n);
 		else
 			ticks = record_plain(&n);
 	}
@@ -644,7 +634,7 @@ int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, 
 	/* of a begin, the end needs to know: their numbers follow each other */
 	if (!((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1)))
 		return XPTI_SUCCESS;
-	if (known.flags & KNOWN_SPECIAL)
+	if (known.number <= RTL_QUEUE_DESTROY && recorders[known.number])
 		record_specially(stream, rtl, known, type, parent, object, instance, user);
 	else
 		record(stream, rtl, known, type, parent, object, instance, user, false);
@@ -656,8 +646,7 @@ int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, 
 void bridge_metadata(struct slot *slot, struct entry *key, int32_t object)
 {
 	uint8_t number = __atomic_load_n(&slot->stream, __ATOMIC_RELAXED);
-	struct stream *stream = &streams[number];
-	struct rtl_stream *rtl = rtl_of(stream);
+	struct rtl_stream *rtl = rtl_of(&streams[number]);
 	struct items items;
 	struct notify n;
 
@@ -667,7 +656,6 @@ void bridge_metadata(struct slot *slot, struct entry *key, int32_t object)
 	n = (struct notify){.rtl = rtl,
 			    .number = RTL_METADATA,
 			    .type = RTL_METADATA,
-			    .kind = stream->kind,
 			    .object = slot,
 			    .uid = uid_of(slot),
 			    .instance = slot->event.instance_id};

@@ -18,8 +18,7 @@ struct thread;
 enum known_flags {
 	KNOWN_BEGIN = 1, /* the end is the next type */
 	KNOWN_END = 2,
-	KNOWN_SPECIAL = 4, /* it has a payload of its own */
-	KNOWN_TEXT = 8,    /* its user data are a text */
+	KNOWN_TEXT = 4, /* its user data are a text */
 };
 
 static inline struct known_type bridge_type(const struct stream *stream, uint16_t type)

@@ -47,7 +47,6 @@ static const struct known {
 #define KNOWN (sizeof known / sizeof known[0])
 
 static const uint8_t begins[] = {8, 10, 12, 14, 18, 20, 22, 24, 28, 32, 34};
-static const uint8_t special[] = {2, 4, 6, 26, 28, 29, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43};
 /* Types whose user data are a text: of the stream sycl, and of calls. */
 static const uint8_t sycl_texts[] = {4, 10, 11, 12, 13, 22, 23, 42, 43, RTL_DIAGNOSTICS};
 static const uint8_t call_texts[] = {24, 25};
@@ -63,7 +62,6 @@ static void describe(struct known_type *of, uint32_t kind)
 {
 	const struct rtl_stream_info *info = descriptions[kind];
 
-	mark(of, special, sizeof special, KNOWN_SPECIAL);
 	if (kind == KIND_SYCL)
 		mark(of, sycl_texts, sizeof sycl_texts, KNOWN_TEXT);
 	if (kind == KIND_CALLS)
@@ -115,11 +113,6 @@ void bridge_name(struct stream *stream, const char *name)
 	}
 }
 
-static bool is_legal(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
-
 /* What librtl calls it: in small letters; anything else that it has no room for is _XX. */
 static void make_name(char *out, size_t size, const char *name)
 {
@@ -128,7 +121,7 @@ static void make_name(char *out, size_t size, const char *name)
 	for (; *name && n + 4 < size; name++) {
 		if (*name >= 'A' && *name <= 'Z')
 			out[n++] = (char)(*name - 'A' + 'a');
-		else if (is_legal(*name))
+		else if (strchr("abcdefghijklmnopqrstuvwxyz0123456789_-.", *name))
 			out[n++] = *name;
 		else
 			n += (size_t)snprintf(out + n, size - n, "_%02x", (unsigned char)*name);

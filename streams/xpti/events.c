@@ -7,7 +7,6 @@
 
 #include "thread.h"
 
-#define RECENT      512u
 #define KEY_IDS     (1ull << 47) /* their ids begin here */
 #define FIRST_USE   0x10000u     /* so that ids of slots begin at 2^48 */
 #define CHUNK       (2u << 20)   /* a large page */
@@ -17,8 +16,6 @@
 #define CHUNKS_MAX  (CHUNKS / 4 * 3)
 
 /* ---- keys */
-
-static struct key *recent[RECENT]; /* hints; release, acquire */
 
 /* What makes a key. */
 struct place {
@@ -68,11 +65,6 @@ static struct node *make_key(const void *what, uint32_t id)
 
 static struct table keys = {.same = same_place, .make = make_key};
 
-static bool same_text(const struct entry *entry, const char *text)
-{
-	return entry ? text && !strcmp(entry->data, text) : !text || !*text;
-}
-
 bool payload_valid(const struct xpti_payload *p)
 {
 	return ((p->flags & XPTI_PAYLOAD_NAME) && p->name && *p->name) ||
@@ -83,30 +75,17 @@ struct key *key_of(const struct xpti_payload *payload)
 {
 	const char *name = payload->flags & XPTI_PAYLOAD_NAME ? payload->name : NULL;
 	const char *file = payload->flags & XPTI_PAYLOAD_FILE ? payload->file : NULL;
-	struct place place;
-	struct key **hint, *k;
+	const struct place place = {.name = strings_add(name),
+				    .file = strings_add(file),
+				    .line = payload->line,
+				    .column = payload->column,
+				    .payload = payload};
 
-	if (!payload_valid(payload))
+	if (!payload_valid(payload) || (name && *name && !place.name) ||
+	    (file && *file && !place.file))
 		return NULL;
-	hint = &recent[(((uintptr_t)name << 3) ^ (uintptr_t)file ^ (uint64_t)payload->line << 32) *
-			       0x9e3779b97f4a7c15u >>
-		       55];
-	k = __atomic_load_n(hint, __ATOMIC_ACQUIRE);
-	if (k && k->payload.line == payload->line && k->payload.column == payload->column &&
-	    same_text(k->name, name) && same_text(k->file, file))
-		return k;
-	place = (struct place){.name = strings_add(name),
-			       .file = strings_add(file),
-			       .line = payload->line,
-			       .column = payload->column,
-			       .payload = payload};
-	if ((name && *name && !place.name) || (file && *file && !place.file))
-		return NULL;
-	k = (struct key *)table_add(&keys, table_hash(&place, offsetof(struct place, payload)),
-				    &place);
-	if (k)
-		__atomic_store_n(hint, k, __ATOMIC_RELEASE);
-	return k;
+	return (struct key *)table_add(&keys, table_hash(&place, offsetof(struct place, payload)),
+				       &place);
 }
 
 struct key *key_by_id(uint64_t id)

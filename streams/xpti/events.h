@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Payloads and events. A key is what payloads with one name, file, line and column share; it stays. Each visit makes an
- * event: a slot, which holds all that belongs to it and never moves, so that a pointer can be checked without
- * looking behind it. A slot's id says where it is and how often it was used, so it is never given out again; keys'
- * ids are below. Programs rarely release events: their number grows until memory ends. */
+ * event: a slot, see README.md. Keys' ids are below those of slots. Programs rarely release events: their number grows
+ * until memory ends. */
 #pragma once
-
-#include <stdbool.h>
 
 #include "tables.h"
 #include "xpti.h"

@@ -10,7 +10,6 @@
 
 #include "bridge.h"
 #include "events.h"
-#include "streams.h"
 #include "thread.h"
 
 uint8_t framework_state = STATE_NOT_YET;
@@ -105,12 +104,6 @@ static void plugins_init(uint32_t major, uint32_t minor, const char *version, co
 {
 	for (uint32_t i = 0, n = plugins_count(); i < n; i++)
 		plugins[i].init(major, minor, version, stream);
-}
-
-static void plugins_finish(const char *stream)
-{
-	for (uint32_t i = 0, n = plugins_count(); i < n; i++)
-		plugins[i].finish(stream);
 }
 
 static uint8_t plugins_detail(const char *stream)
@@ -241,7 +234,8 @@ int32_t xptiUnregisterStream(const char *stream)
 	if (!stream)
 		return XPTI_INVALIDARG;
 	framework_now();
-	plugins_finish(stream);
+	for (uint32_t i = 0, n = plugins_count(); i < n; i++)
+		plugins[i].finish(stream);
 	number = stream_find(stream);
 	if (!number)
 		return XPTI_NOTFOUND;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What programs and plugins are compiled with: objects of C++ (events.h), and the layouts of xpti.h. An object points
  * into a table, behind the distance to the whole object and the type, which we lack. `this` is the first argument. */
-#include <stddef.h>
 
 #include "events.h"
 #include "thread.h"

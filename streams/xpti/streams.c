@@ -9,15 +9,12 @@
 #include "bridge.h"
 #include "thread.h"
 
-#define RECENT 64u
-
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct stream streams[STREAMS];
 struct callback *stream_callbacks[STREAMS][256];
-static uint32_t stream_count;  /* under the lock */
-static uint8_t recent[RECENT]; /* number found last for a name at that address; relaxed */
+static uint32_t stream_count; /* under the lock */
 
 /* ---- registration */
 
@@ -48,38 +45,25 @@ static uint8_t add(const char *name)
 	return stream->number;
 }
 
-static uint8_t register_by_content(const char *name)
+uint8_t xptiRegisterStream(const char *name)
 {
 	uint8_t number;
 
-	framework_lock();
+	if (!name || !*name)
+		return XPTI_INVALID_STREAM;
+	framework_now();
 	number = stream_find(name);
-	if (!number)
-		number = add(name);
-	framework_unlock();
+	if (!number) {
+		framework_lock();
+		number = stream_find(name);
+		number = number ? number : add(name);
+		framework_unlock();
+	}
 	if (!number)
 		return XPTI_INVALID_STREAM;
 	/* also where another thread is at it: this one's events are recorded from here on */
 	if (__atomic_load_n(&streams[number].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
 		bridge_stream(&streams[number]);
-	return number;
-}
-
-uint8_t xptiRegisterStream(const char *name)
-{
-	uint8_t *hint, number;
-
-	if (!name || !*name)
-		return XPTI_INVALID_STREAM;
-	framework_now();
-	hint = &recent[(uintptr_t)name * 0x9e3779b97f4a7c15u >> 58];
-	number = __atomic_load_n(hint, __ATOMIC_ACQUIRE);
-	if (number && !strcmp(streams[number].name, name))
-		return number;
-	number = register_by_content(name);
-	if (number != XPTI_INVALID_STREAM)
-		/* release: with the acquire above; the name is there */
-		__atomic_store_n(hint, number, __ATOMIC_RELEASE);
 	return number;
 }
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams, their callbacks, and what is wanted of them. Callbacks are lists that only grow at their ends, under the
- * framework's lock; notifies read them without it. An entry stays, and is only turned off and on. */
+/* Streams, their callbacks, and what is wanted of them: see README.md. */
 #pragma once
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include <rtl/stream.h>
 

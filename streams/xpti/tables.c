@@ -9,8 +9,6 @@
 
 #include "thread.h"
 
-#define RECENT 512u
-
 uint64_t table_hash(const void *data, size_t size)
 {
 	const unsigned char *p = data;
@@ -121,9 +119,6 @@ static struct node *make_entry(const void *what, uint32_t id)
 static struct table strings = {.same = same_bytes, .make = make_entry};
 static struct table objects = {.same = same_bytes, .make = make_entry};
 
-/* What was found last for a text at that address; its content is compared. Release, acquire. */
-static struct entry *recent[RECENT];
-
 struct entry *objects_add(const char *data, size_t size, uint8_t type)
 {
 	return (struct entry *)table_add(&objects, table_hash(data, size),
@@ -132,21 +127,11 @@ struct entry *objects_add(const char *data, size_t size, uint8_t type)
 
 struct entry *strings_add(const char *text)
 {
-	struct entry **place, *e;
-	size_t size;
+	const size_t size = text ? strlen(text) : 0;
 
-	if (!text || !*text)
-		return NULL;
-	place = &recent[(uintptr_t)text * 0x9e3779b97f4a7c15u >> 55];
-	e = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-	if (e && !strcmp(e->data, text))
-		return e;
-	size = strlen(text);
-	e = (struct entry *)table_add(&strings, table_hash(text, size),
-				      &(struct bytes){text, size, 0});
-	if (e)
-		__atomic_store_n(place, e, __ATOMIC_RELEASE);
-	return e;
+	return size ? (struct entry *)table_add(&strings, table_hash(text, size),
+						&(struct bytes){text, size, 0})
+		    : NULL;
 }
 
 const struct entry *strings_get(uint32_t id)

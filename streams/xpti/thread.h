@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each thread keeps for the framework, and the lock of all its rare paths: held for microseconds, around no
- * call out of this library but malloc, mmap and functions of librtl that call no subscriber. A fork waits for it. */
+/* What each thread keeps for the framework, and the lock of all its rare paths: see README.md. */
 #pragma once
 
 #include <stdbool.h>

@@ -207,68 +207,67 @@ struct xpti_interface; /* an object of C++ of which callers see the table of fun
 
 /* ---- the 50 functions */
 
-XPTI_API void xptiFrameworkInitialize(void);
-XPTI_API void xptiFrameworkFinalize(void);
-XPTI_API int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor,
-				const char *version);
-XPTI_API void xptiFinalize(const char *stream);
-XPTI_API void xptiReset(void);
+#pragma GCC visibility push(default)
+void xptiFrameworkInitialize(void);
+void xptiFrameworkFinalize(void);
+int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const char *version);
+void xptiFinalize(const char *stream);
+void xptiReset(void);
 
-XPTI_API uint64_t xptiGetUniqueId(void);
-XPTI_API uint64_t xptiGetUniversalId(void);
-XPTI_API void xptiSetUniversalId(uint64_t id);
-XPTI_API int32_t xptiStashTuple(const char *key, uint64_t value);
-XPTI_API int32_t xptiGetStashedTuple(char **key, uint64_t *value);
-XPTI_API void xptiUnstashTuple(void);
+uint64_t xptiGetUniqueId(void);
+uint64_t xptiGetUniversalId(void);
+void xptiSetUniversalId(uint64_t id);
+int32_t xptiStashTuple(const char *key, uint64_t value);
+int32_t xptiGetStashedTuple(char **key, uint64_t *value);
+void xptiUnstashTuple(void);
 
-XPTI_API uint32_t xptiRegisterString(const char *text, char **table);
-XPTI_API const char *xptiLookupString(uint32_t id);
-XPTI_API int32_t xptiRegisterObject(const char *data, size_t size, uint8_t type);
-XPTI_API struct xpti_object xptiLookupObject(int32_t id);
+uint32_t xptiRegisterString(const char *text, char **table);
+const char *xptiLookupString(uint32_t id);
+int32_t xptiRegisterObject(const char *data, size_t size, uint8_t type);
+struct xpti_object xptiLookupObject(int32_t id);
 
-XPTI_API uint64_t xptiRegisterPayload(struct xpti_payload *payload);
-XPTI_API const struct xpti_payload *xptiQueryPayload(struct xpti_event *event);
-XPTI_API const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id);
-XPTI_API struct xpti_interface *xptiLookupPayload(uint64_t id);
-XPTI_API struct xpti_interface *xptiLookupEvent(uint64_t id);
+uint64_t xptiRegisterPayload(struct xpti_payload *payload);
+const struct xpti_payload *xptiQueryPayload(struct xpti_event *event);
+const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id);
+struct xpti_interface *xptiLookupPayload(uint64_t id);
+struct xpti_interface *xptiLookupEvent(uint64_t id);
 
-XPTI_API struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload,
-					  uint16_t event, int32_t activity, uint64_t *instance);
-XPTI_API const struct xpti_event *xptiFindEvent(uint64_t id);
-XPTI_API void xptiReleaseEvent(struct xpti_event *event);
-XPTI_API struct xpti_interface *xptiCreateTracepoint(const char *function, const char *file,
-						     uint32_t line, uint32_t column, void *code);
-XPTI_API int32_t xptiDeleteTracepoint(struct xpti_interface *tracepoint);
-XPTI_API struct xpti_interface *xptiRegisterTracepointScope(const char *function, const char *file,
-							    uint32_t line, uint32_t column,
-							    void *code);
-XPTI_API struct xpti_interface *xptiGetTracepointScopeData(void);
-XPTI_API int32_t xptiSetTracepointScopeData(struct xpti_interface *tracepoint);
-XPTI_API void xptiUnsetTracepointScopeData(void);
-XPTI_API void xptiEnableTracepointScopeNotification(bool on);
-XPTI_API bool xptiCheckTracepointScopeNotification(void);
+struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload, uint16_t event,
+				 int32_t activity, uint64_t *instance);
+const struct xpti_event *xptiFindEvent(uint64_t id);
+void xptiReleaseEvent(struct xpti_event *event);
+struct xpti_interface *xptiCreateTracepoint(const char *function, const char *file, uint32_t line,
+					    uint32_t column, void *code);
+int32_t xptiDeleteTracepoint(struct xpti_interface *tracepoint);
+struct xpti_interface *xptiRegisterTracepointScope(const char *function, const char *file,
+						   uint32_t line, uint32_t column, void *code);
+struct xpti_interface *xptiGetTracepointScopeData(void);
+int32_t xptiSetTracepointScopeData(struct xpti_interface *tracepoint);
+void xptiUnsetTracepointScopeData(void);
+void xptiEnableTracepointScopeNotification(bool on);
+bool xptiCheckTracepointScopeNotification(void);
 
-XPTI_API uint8_t xptiGetDefaultStreamID(void);
-XPTI_API int32_t xptiSetDefaultStreamID(uint8_t stream);
-XPTI_API uint16_t xptiGetDefaultEventType(void);
-XPTI_API int32_t xptiSetDefaultEventType(uint16_t type);
-XPTI_API uint16_t xptiGetDefaultTraceType(void);
-XPTI_API int32_t xptiSetDefaultTraceType(uint16_t type);
+uint8_t xptiGetDefaultStreamID(void);
+int32_t xptiSetDefaultStreamID(uint8_t stream);
+uint16_t xptiGetDefaultEventType(void);
+int32_t xptiSetDefaultEventType(uint16_t type);
+uint16_t xptiGetDefaultTraceType(void);
+int32_t xptiSetDefaultTraceType(uint16_t type);
 
-XPTI_API uint8_t xptiRegisterStream(const char *name);
-XPTI_API int32_t xptiUnregisterStream(const char *name);
-XPTI_API uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value);
-XPTI_API uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value);
+uint8_t xptiRegisterStream(const char *name);
+int32_t xptiUnregisterStream(const char *name);
+uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value);
+uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value);
 
-XPTI_API int32_t xptiRegisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
-XPTI_API int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
-XPTI_API int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *parent,
-				       struct xpti_event *object, uint64_t instance,
-				       const void *user);
-XPTI_API int32_t xptiAddMetadata(struct xpti_event *event, const char *key, int32_t object);
-XPTI_API struct xpti_map *xptiQueryMetadata(struct xpti_event *event);
+int32_t xptiRegisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
+int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
+int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *parent,
+			      struct xpti_event *object, uint64_t instance, const void *user);
+int32_t xptiAddMetadata(struct xpti_event *event, const char *key, int32_t object);
+struct xpti_map *xptiQueryMetadata(struct xpti_event *event);
 
-XPTI_API bool xptiTraceEnabled(void);
-XPTI_API bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type);
-XPTI_API void xptiForceSetTraceEnabled(bool on);
-XPTI_API uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream);
+bool xptiTraceEnabled(void);
+bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type);
+void xptiForceSetTraceEnabled(bool on);
+uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream);
+#pragma GCC visibility pop

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agent.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* Came after 5.2; what does not know it says nothing. */
@@ -73,8 +72,7 @@ bool agent_library_find(agent_extension *ask, agent_library *library, char *why,
 	return false;
 }
 
-bool agent_block(const agent_library *library, hsa_agent_t agent, const char *name,
-		 uint32_t *number, uint32_t *instances, uint32_t *registers)
+struct agent_block agent_block(const agent_library *library, hsa_agent_t agent, const char *name)
 {
 	hsa_ven_amd_aqlprofile_id_query_t query = {.name = name};
 	hsa_ven_amd_aqlprofile_event_t event = {0};
@@ -84,18 +82,16 @@ bool agent_block(const agent_library *library, hsa_agent_t agent, const char *na
 		.events = &event,
 		.event_count = 1,
 	};
-	uint32_t most = 0;
+	struct agent_block block = {0};
 
 	if (library->hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
 						     &query))
-		return false;
+		return block;
 	event.block_name = (hsa_ven_amd_aqlprofile_block_name_t)query.id;
+	block.number = query.id;
+	block.instances = query.instance_count ? query.instance_count : 1;
 	if (library->hsa_ven_amd_aqlprofile_get_info(
-		    &profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS, &most) ||
-	    !most)
-		return false;
-	*number = query.id;
-	*instances = query.instance_count ? query.instance_count : 1;
-	*registers = most;
-	return true;
+		    &profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS, &block.registers))
+		block.registers = 0;
+	return block;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The counters of a GPU that the HSA runtime has, with what expressions may know of it, and the blocks
+/* The counters of a GPU that the HSA runtime has, with what expressions may know of it, and the blocks
  * that the vendor's library can count there. The runtime's functions are the caller's to find.
  *
- * Threads: any, once the runtime has begun. No state.
- */
+ * Threads: any, once the runtime has begun. No state. */
 #pragma once
 
 #define HSA_LARGE_MODEL
@@ -32,7 +30,10 @@ typedef hsa_ven_amd_aqlprofile_pfn_t agent_library;
 /* The vendor's library, which the runtime loads when it is first asked. False after a line in `why`. */
 bool agent_library_find(agent_extension *ask, agent_library *library, char *why, size_t size);
 
-/* The library's number of a block of that GPU, how many instances there are, and how many events each
- * counts at the same time. False: it has no such block. */
-bool agent_block(const agent_library *library, hsa_agent_t agent, const char *name,
-		 uint32_t *number, uint32_t *instances, uint32_t *registers);
+/* A block of a GPU: the library's number of it, how many instances there are, and how many events each counts at the
+ * same time; 0: there is no such block. */
+struct agent_block {
+	uint32_t number, instances, registers;
+};
+
+struct agent_block agent_block(const agent_library *library, hsa_agent_t agent, const char *name);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Expressions over counters, compiled: see metrics.h. The grammar, loosest first:
+/* Expressions over counters, compiled: see metrics.h. The grammar, loosest first:
  *
  *   sum      = product {("+" | "-") product}
  *   product  = unary {("*" | "/") unary}
@@ -11,13 +10,11 @@
  *            | "accumulate" "(" name "," ("LOW_RES" | "HIGH_RES" | "NONE") ")"
  *
  * v1's own expressions differ: + and - group to the right, and numbers are integers. Metrics that an
- * expression names become part of it.
- */
+ * expression names become part of it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program.h"
 
@@ -66,12 +63,6 @@ static void unexpected(struct compiler *c, const char *wanted)
 
 /* ---- steps ---- */
 
-/* How many vectors more a step leaves on the stack. */
-static int growth(enum step_kind kind)
-{
-	return kind <= STEP_NO_VALUE ? 1 : kind <= STEP_DIVIDE ? -1 : 0;
-}
-
 static void emit(struct compiler *c, struct step step)
 {
 	struct metric *metric = c->metric;
@@ -89,7 +80,10 @@ static void emit(struct compiler *c, struct step step)
 		metric->step_room = room;
 	}
 	metric->steps[metric->step_count++] = step;
-	c->stack = (size_t)((long)c->stack + growth(step.kind));
+	if (step.kind <= STEP_NO_VALUE)
+		c->stack++;
+	else if (step.kind <= STEP_DIVIDE)
+		c->stack--;
 	if (c->stack > METRIC_STACK)
 		return fail(c, "the expression of %s is nested too deep", c->whose);
 	if (c->stack > metric->depth)
@@ -285,11 +279,10 @@ static void compile_text(struct compiler *c, const struct counter_def *def)
 /* Properties that expressions may name, known for this GPU or not. */
 static const char properties[] =
 	"CU_NUM/SIMD_NUM/SE_NUM/XCC_NUM/MAX_WAVE_SIZE/LDS_SIZE/simd_count/simd_per_cu/"
-	"wave_front_size/max_waves_per_simd/num_xcc/array_count/cu_count/"
-	"num_shader_banks/simd_arrays_per_engine/cu_per_simd_array/cu_per_engine/"
-	"lds_size_in_kb/gds_size_in_kb/max_engine_clk_fcompute/max_slots_scratch_cu/"
-	"cpu_cores_count/mem_banks_count/caches_count/max_waves_per_cu/"
-	"workgroup_max_size/local_mem_size";
+	"wave_front_size/max_waves_per_simd/num_xcc/array_count/cu_count/num_shader_banks/"
+	"simd_arrays_per_engine/cu_per_simd_array/cu_per_engine/lds_size_in_kb/gds_size_in_kb/"
+	"max_engine_clk_fcompute/max_slots_scratch_cu/cpu_cores_count/mem_banks_count/caches_count/"
+	"max_waves_per_cu/workgroup_max_size/local_mem_size";
 
 static void emit_property(struct compiler *c, const char *name)
 {

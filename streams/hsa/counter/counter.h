@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `counter`: hardware counters of dispatches, or of a GPU in intervals, by the vendor's library
- * (aqlprofile), and metrics that are made of them. Nothing of it has run on hardware yet.
- *
- *	metrics.h	which counters and metrics there are, what they need, what goes together
- *	library.h	the vendor's library: from events to packets, from memory to samples
- *	plan.h		what is counted on a GPU: passes, the packets and memory of each, and its values
- *	turns.c		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
- *	sample.h	a dispatch that is counted, until its values have been published
- *	sampler.c	a GPU that is counted in intervals
- *
- * A counted dispatch becomes six packets: a barrier that tells that the queue has come this far, one that waits for the
- * turn, then start, kernel, read, stop. A dispatch that is not counted waits for a turn, too, as its work would count.
+/* The room `counter`: hardware counters of dispatches, or of a GPU in intervals; see README.md. Nothing of it has run
+ * on hardware yet. A dispatch that is not counted waits for a turn, too, as its work would count.
  *
  * Threads: a queue's submitting thread takes samples and fills packets, in the runtime's lock of the queue.
  * rtl-counters gives turns, and copies what was read before the next one. Who makes a pass over the sources (harvest.h)
  * publishes. Intervals are rtl-sampler's. The thread that creates a GPU's first queue makes its plan, which does not
- * change. Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores.
- */
+ * change. Locks: that of the list of GPUs (plan.c), and that of the turns (turns.c), held for loads and stores. */
 #pragma once
 
 #include <hsa/hsa.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "publish.h"
 

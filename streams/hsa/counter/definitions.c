@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program.h"
 
@@ -39,15 +38,11 @@ fail(struct counter_set *set, const char *format, ...)
 /* A decimal number that fills the text. */
 static bool read_number(const char *text, uint32_t *number)
 {
-	uint64_t value = 0;
-	size_t i;
+	char *end;
+	const unsigned long value = strtoul(text, &end, 10);
 
-	for (i = 0; text[i] >= '0' && text[i] <= '9' && i < 10; i++)
-		value = 10 * value + (uint64_t)(text[i] - '0');
-	if (!i || text[i] || value > UINT32_MAX)
-		return false;
 	*number = (uint32_t)value;
-	return true;
+	return *text >= '0' && *text <= '9' && !*end && value <= UINT32_MAX;
 }
 
 static bool add(struct counter_set *set, const struct counter_def *def)

@@ -2,7 +2,6 @@
 /* The value of a compiled expression: see metrics.h and program.h. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program.h"
 

@@ -4,9 +4,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "agent.h"
 #include "interceptor.h"
 
 #define PAGE_BYTES 4096u
@@ -108,19 +106,19 @@ void library_forget(void)
 
 /* ---- blocks ---- */
 
-bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
-		   uint32_t *registers)
+struct agent_block library_block(hsa_agent_t agent, const char *name)
 {
-	return agent_block(&library, agent, name, number, instances, registers);
+	return agent_block(&library, agent, name);
 }
 
 bool library_instances(hsa_agent_t agent, const struct metric_input *input,
 		       struct library_event *first, uint32_t *end, char *why, size_t size)
 {
-	uint32_t registers;
+	const struct agent_block block = library_block(agent, input->block);
 
-	*first = (struct library_event){.event = input->event};
-	if (!library_block(agent, input->block, &first->block, end, &registers)) {
+	*first = (struct library_event){.event = input->event, .block = block.number};
+	*end = block.instances;
+	if (!block.registers) {
 		snprintf(why, size, "%s: block %s cannot be counted on this GPU", input->name,
 			 input->block);
 		return false;
@@ -178,9 +176,8 @@ static void *allocate(hsa_amd_memory_pool_t pool, hsa_agent_t agent, uint32_t by
 /* The library fills in the commands; they wait for what was before them, and are seen by all. */
 static void finish_packet(struct library_packet *packet)
 {
-	packet->header = HSA_PACKET_TYPE_VENDOR_SPECIFIC | 1 << HSA_PACKET_HEADER_BARRIER |
-			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+	packet->header =
+		HSA_PACKET_TYPE_VENDOR_SPECIFIC | 1 << HSA_PACKET_HEADER_BARRIER | LIBRARY_FENCES;
 	packet->signal = 0;
 }
 
@@ -336,10 +333,8 @@ void library_count_destroy(struct library_count *count)
 
 /* ---- samples ---- */
 
-/*
- * The library names the event of a sample and counts its samples from 0, once for each XCC. An event
- * may be in the list twice; its samples then come in the order of the list.
- */
+/* The library names the event of a sample and counts its samples from 0, once for each XCC. An event
+ * may be in the list twice; its samples then come in the order of the list. */
 struct reading {
 	const struct counted *counted;
 	void (*found)(void *user, const struct library_sample *sample);

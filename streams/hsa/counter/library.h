@@ -1,31 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The vendor's library, libhsa-amd-aqlprofile64.so, which the runtime loads as an extension: from
+/* The vendor's library, libhsa-amd-aqlprofile64.so, which the runtime loads as an extension: from
  * events of blocks to packets that count them, and from the memory that these fill to samples.
  *
  * Threads: library_find by the thread that creates a queue, under plan.c's lock; the others afterwards
- * by any thread, for different counts. Knows nothing of queues.
- */
+ * by any thread, for different counts. Knows nothing of queues. */
 #pragma once
 
 #include <hsa/hsa.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "metrics.h"
+#include "agent.h"
 
 /* A packet of 64 bytes whose completion signal is at its end. */
 struct library_packet {
 	uint16_t header;
 	uint16_t body[27];
 	uint64_t signal;
-};
+} __attribute__((may_alias)); /* those of others, too, are filled by it */
 _Static_assert(sizeof(struct library_packet) == 64, "an AQL packet");
+
+/* In a header: what was before is seen, and what it does is seen by all. */
+#define LIBRARY_FENCES                                                                             \
+	(HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |                       \
+	 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE)
+
+/* A barrier that waits for a signal, and completes one; 0: none. */
+static inline struct library_packet library_barrier(uint64_t waits_for, uint64_t completes,
+						    uint16_t fences)
+{
+	struct library_packet packet = {.header = HSA_PACKET_TYPE_BARRIER_AND |
+						  1 << HSA_PACKET_HEADER_BARRIER | fences,
+					.signal = completes};
+
+	memcpy(&packet.body[3], &waits_for, sizeof(waits_for)); /* the first dependency */
+	return packet;
+}
 
 /* An event in one instance of a block. */
 struct library_event {
-	uint32_t block; /* library_block */
+	uint32_t block; /* number */
 	uint32_t instance;
 	uint32_t event;
 	uint32_t input; /* of whoever asks; the library is not told */
@@ -64,10 +76,8 @@ bool library_find(char *why, size_t size);
 /* The runtime has ended: it, and all that was made with it, is gone. */
 void library_forget(void);
 
-/* Its number of a block of that GPU, how many instances there are, and how many events each counts at
- * the same time. False: it has no such block. */
-bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
-		   uint32_t *registers);
+/* As agent_block. */
+struct agent_block library_block(hsa_agent_t agent, const char *name);
 
 /* An input's event in the first instance that it asks for; `end`: behind the last. False after a line in `why`. */
 bool library_instances(hsa_agent_t agent, const struct metric_input *input,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hardware counters and the metrics that are computed from them: which there are for a GPU, what a
- * metric needs, its value, and which of them can be counted at the same time. Knows no HSA and counts
- * nothing.
+/* Hardware counters and the metrics that are computed from them: which there are for a GPU, what a metric needs, its
+ * value, and which of them can be counted at the same time. Knows no HSA and counts nothing.
  *
  * A counter is an event of a block of the GPU, such as SQ's 4, the waves. A metric is an expression
  * over counters, other metrics and properties of the GPU.
@@ -11,8 +9,7 @@
  * time: its evaluation uses memory of its own. No locks, no signals, no log: errors are a line in
  * `message`, without "rtl:" and newline.
  * Memory: nothing here is shared. Texts are the set's and live as long as it. A metric does not refer
- * to its set after it was compiled, except by its texts and definitions: destroy it first.
- */
+ * to its set after it was compiled, except by its texts and definitions: destroy it first. */
 #pragma once
 
 #include <stdbool.h>
@@ -43,14 +40,12 @@ struct counter_property {
 	double value;
 };
 
-/*
- * A list of definitions, as `rtl` makes it of ROCm's files (cli/definitions): lines, each of which ends with
+/* A list of definitions, as `rtl` makes it of ROCm's files (cli/definitions): lines, each of which ends with
  * a newline or ";". The first is COUNTER_LIST_HEAD. "source|PATH" is before the definitions of a file, or
  * "source|PATH|sums" where a counter's name in an expression is the sum of its samples. A definition is
  *	GPUS|NAME|BLOCK|EVENT|UNIT|DESCRIPTION	or	GPUS|NAME||EXPRESSION|UNIT|DESCRIPTION
  * with the names of GPUs or their families, such as gfx906/gfx90a/gfx10. Of a file's definitions those of the
- * GPU count, else those of its family; of several files the first that has any.
- */
+ * GPU count, else those of its family; of several files the first that has any. */
 #define COUNTER_LIST_HEAD "rtl-counters 1"
 bool counter_list_is(const char *text);
 
@@ -68,12 +63,10 @@ struct counter_options {
 	bool v1_expressions;
 };
 
-/*
- * The counters and metrics of a GPU.
+/* The counters and metrics of a GPU.
  * gfx      the GPU's name as HSA has it: "gfx90a"; what follows a colon does not count
  * options  may be NULL; copied, but for names of properties: those stay the caller's
- * Returns NULL after a line in `message`: the list cannot be read, has an error, or has nothing for this GPU.
- */
+ * Returns NULL after a line in `message`: the list cannot be read, has an error, or has nothing for this GPU. */
 struct counter_set *counter_set_load(const char *gfx, const struct counter_options *options,
 				     char *message, size_t size);
 void counter_set_destroy(struct counter_set *set); /* NULL is fine */
@@ -135,11 +128,9 @@ struct metric {
 	size_t scratch_each; /* places for each vector of the stack */
 };
 
-/*
- * name     of a definition, also with an instance, "TCC_HIT[3]"; or a block and an event, "TCC:20",
+/* name     of a definition, also with an instance, "TCC_HIT[3]"; or a block and an event, "TCC:20",
  *          "TCC[3]:20". The texts of such a name are copied.
- * Returns NULL after a line in `message`: unknown, or it needs something that is unknown.
- */
+ * Returns NULL after a line in `message`: unknown, or it needs something that is unknown. */
 struct metric *metric_compile(const struct counter_set *set, const char *name, char *message,
 			      size_t size);
 void metric_destroy(struct metric *metric); /* NULL is fine */
@@ -161,14 +152,12 @@ struct metric_values {
 	size_t count;
 };
 
-/*
- * The metric's value.
+/* The metric's value.
  * values  for each input, in its order. Samples of other instances than the input asks for do not
  *         count.
- * False: there is no value (a division by zero, a property that is not known, no samples, counters
- * whose samples do not go together, no memory). *out stays as it is.
- * The first call, and each with more samples than any before, allocates.
- */
+ * False: there is no value (a division by zero, a property that is not known, no samples, counters whose samples do not
+ * go together, no memory). *out stays as it is. The first call, and each with more samples than any before,
+ * allocates. */
 bool metric_evaluate(struct metric *metric, const struct metric_values *values, double *out);
 
 /* ---- passes ---- */
@@ -176,12 +165,10 @@ bool metric_evaluate(struct metric *metric, const struct metric_values *values, 
 /* How many events of a block can be counted at the same time. 0: none, it has no such block. */
 typedef uint32_t counter_registers(void *user, const char *block);
 
-/*
- * Chooses what is counted together: each metric goes, with all that it needs, into the first pass that
+/* Chooses what is counted together: each metric goes, with all that it needs, into the first pass that
  * has room. What several metrics of a pass need is counted once. Pure.
  * pass_of  becomes the number of each metric's pass, from 0
  * Returns the number of passes; 0 after a line in `message` that names the metric which needs more
- * than there is. *refused becomes its place then.
- */
+ * than there is. *refused becomes its place then. */
 size_t passes_choose(struct metric *const *metrics, size_t count, counter_registers *registers,
 		     void *user, size_t *pass_of, size_t *refused, char *message, size_t size);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What is counted together: see passes_choose in metrics.h. */
 #include <stdio.h>
-#include <string.h>
 
 #include "metrics.h"
-
-/* SQ adds a level up in a register of its own, beside the level's. */
-static uint32_t registers_of(const struct metric_input *input)
-{
-	return input->accumulate == METRIC_PLAIN ? 1 : 2;
-}
 
 static bool same_event(const struct metric_input *a, const struct metric_input *b)
 {
@@ -60,7 +53,8 @@ static uint32_t taken(const struct trial *trial, const char *block)
 			const struct metric_input *input = &metric->inputs[i];
 			if (!strcmp(input->block, block) && !has_event(metric, i, input) &&
 			    !pass_has(trial, m, input))
-				count += registers_of(input);
+				/* SQ adds a level up in a register of its own, beside the level's. */
+				count += input->accumulate == METRIC_PLAIN ? 1 : 2;
 		}
 	}
 	return count;

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan.h"
 
-#include <pthread.h>
-#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../../common/threads.h"
-#include "agent.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
@@ -65,11 +61,7 @@ static uint32_t accumulator(const struct making *making, enum metric_accumulate 
 
 static uint32_t registers_of(void *user, const char *block)
 {
-	const struct making *making = user;
-	uint32_t number, instances, registers;
-
-	return library_block(making->gpu->agent, block, &number, &instances, &registers) ? registers
-											 : 0;
+	return library_block(((const struct making *)user)->gpu->agent, block).registers;
 }
 
 /* ---- metrics ---- */
@@ -111,8 +103,6 @@ static void describe(const struct making *making, struct counter_metric *metric)
 	const struct counter_def *def = metric->metric->def;
 	const char *name = metric->metric->name;
 	char source[256];
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "counter", .name = name, .source = source};
 
 	if (def && def->expression)
 		snprintf(source, sizeof(source), "%s %s", making->name, def->expression);
@@ -120,7 +110,7 @@ static void describe(const struct making *making, struct counter_metric *metric)
 		snprintf(source, sizeof(source), "%s %s:%u", making->name, def->block, def->event);
 	else
 		snprintf(source, sizeof(source), "%s", making->name);
-	(void)rtl_tracepoint_register(&desc, &metric->uid);
+	metric->uid = interceptor_tracepoint("counter", name, source, 0);
 	metric->name = interceptor_string(name);
 	if (!def)
 		return;
@@ -256,9 +246,8 @@ static bool make_passes(struct making *making)
 	const uint32_t count = gpu->pass_count;
 
 	gpu->passes = calloc(count, sizeof(*gpu->passes));
-	gpu->results = calloc(gpu->metric_count, sizeof(*gpu->results));
 	gpu->pass_count = 0; /* until all are there */
-	if (!gpu->passes || !gpu->results)
+	if (!gpu->passes)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		gpu->passes[i].number = i;

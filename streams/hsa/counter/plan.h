@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is counted on a GPU: the metrics that are asked for, in passes of what can be counted
+/* What is counted on a GPU: the metrics that are asked for, in passes of what can be counted
  * together, each with its packets and its memory.
  *
  * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then constant, but
- * for the metrics, which belong to who evaluates them (values.c), turns, and the ledger. Plans are never freed.
- */
+ * for the metrics, which belong to who evaluates them (values.c), turns, and the ledger. Plans are never freed. */
 #pragma once
 
-#include <hsa/hsa.h>
 #include <rtl/events.h>
-#include <rtl/publish.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "library.h"
-#include "metrics.h"
 #include "publish.h"
 #include "slots.h"
 
@@ -43,19 +36,7 @@ static inline bool counter_intervals_are_wanted(void)
 	       rtl_enabled(counter_streams.samples, RTL_SAMPLE);
 }
 
-/* ---- settings.c ----
- *
- * What is asked for, from the environment:
- *
- *	RTL_COUNTERS		names of counters and metrics, comma-separated; empty: none
- *	RTL_COUNTERS_PASSES	rotate: if there are not registers enough for all, they take turns from
- *				dispatch to dispatch of a kernel; fail: then nothing is counted (rotate)
- *	RTL_COUNTERS_KERNELS	an extended regular expression: only kernels whose name fits, as rtl shows
- *				it
- *	RTL_COUNTERS_TIMEOUT	after how many seconds without progress, while others wait, the waiting
- *				for each other ends, and counting with it: 1 to 3600 (10)
- *	RTL_COUNTERS_SAMPLE	a number of ms: counters are not those of dispatches, but of the whole GPU
- *				in intervals of that length, 1 to 60000; empty: of dispatches
+/* ---- settings.c: what is asked for, from the environment: the variables RTL_COUNTERS* of rtl(1).
  *
  * Threads: read in OnLoad, once; afterwards read by all. No locks.
  */
@@ -141,7 +122,6 @@ struct counter_gpu {
 	struct counter_pass *passes;
 	uint32_t pass_count;              /* 0: nothing can be counted, which was said */
 	uint32_t output_bytes;            /* the most that a pass leaves */
-	double *results;                  /* room for a pass's */
 	struct slot_kind counted, silent; /* its samples */
 
 	/* Counting has ended for good: what waits, goes. Relaxed: submitting threads do less. */
@@ -171,10 +151,8 @@ bool values_read(const struct counter_pass *pass, const void *output);
 /* Subtracts what was read before. False: something is less than it was: somebody has reset the counters. */
 bool values_subtract(const struct counter_pass *pass, const void *before);
 
-/* Of a metric, and whether it has one. */
-bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value);
-
-/* Publishes the samples, for the debug stream: of a dispatch (RTL_SIGNAL: its queue, number and call), or an interval
- * (RTL_SAMPLE: the agent and the number of the reading). */
-void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			  uint16_t type, const struct publish_ids *of);
+/* Publishes the values of metrics, and the samples for the debug stream: of a dispatch of that kernel (RTL_SIGNAL: its
+ * queue, number and call), or of an interval (RTL_SAMPLE: the agent and the number of the reading). */
+void values_publish(const struct counter_gpu *gpu, const struct counter_pass *pass, uint16_t type,
+		    const struct publish_ids *of, uint64_t kernel, uint64_t begin_ns,
+		    uint64_t end_ns);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is behind metrics.h: a set of definitions, which definitions.c reads, and a compiled expression, which compile.c
+/* What is behind metrics.h: a set of definitions, which definitions.c reads, and a compiled expression, which compile.c
  * makes of them and evaluate.c runs: steps on a stack of vectors. A vector has a value for each place of the GPU that
  * counts, or one value.
  *
- * Threads: metrics.h.
- */
+ * Threads: metrics.h. */
 #pragma once
 
 #include "metrics.h"

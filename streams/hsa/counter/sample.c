@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <rtl/rtl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "counter.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 #include "parts.h"
-#include "plan.h"
 #include "source.h"
 #include "turn.h"
 
@@ -110,13 +103,7 @@ void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, boo
 	add_to(&gpu->ledger.refused, dispatches);
 }
 
-static struct counter_sample *take_slot(struct counter_queue *queue)
-{
-	return (struct counter_sample *)slot_take(&queue->source.pool);
-}
-
-/* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to
- * be published. */
+/* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to be published. */
 static struct counter_sample *wait_for_slot(struct counter_queue *queue)
 {
 	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
@@ -126,7 +113,7 @@ static struct counter_sample *wait_for_slot(struct counter_queue *queue)
 		return NULL;
 	while (!sample && rtl_clock_ns() < deadline && interceptor_on()) {
 		harvest_wait_pass();
-		sample = take_slot(queue);
+		sample = (struct counter_sample *)slot_take(&queue->source.pool);
 	}
 	queue->gave_up = !sample;
 	return sample;
@@ -143,7 +130,7 @@ static bool arm(uint64_t *signal)
 
 static struct counter_sample *take(struct counter_queue *queue)
 {
-	struct counter_sample *sample = take_slot(queue);
+	struct counter_sample *sample = (struct counter_sample *)slot_take(&queue->source.pool);
 
 	if (!sample)
 		sample = wait_for_slot(queue);
@@ -191,42 +178,29 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	return sample;
 }
 
-static void put_barrier(void *packet, uint64_t waits_for, uint64_t completes)
-{
-	const hsa_barrier_and_packet_t barrier = {
-		.header = HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER,
-		.dep_signal = {{waits_for}},
-		.completion_signal = {completes},
-	};
-
-	memcpy(packet, &barrier, sizeof(barrier));
-}
-
 unsigned counter_put_before(const struct counter_sample *sample, void *packets)
 {
-	char *at = packets;
+	struct library_packet *at = packets;
 
-	put_barrier(at, 0, sample->ready);
-	put_barrier(at + 64, sample->grant, 0);
+	at[0] = library_barrier(0, sample->ready, 0);
+	at[1] = library_barrier(sample->grant, 0, 0);
 	if (!sample->pass)
 		return 2;
-	memcpy(at + 128, &sample->pass->count->start, 64);
+	at[2] = sample->pass->count->start;
 	return 3;
 }
 
 unsigned counter_put_after(const struct counter_sample *sample, void *packets)
 {
-	char *at = packets;
-	struct library_packet stop;
+	struct library_packet *at = packets;
 
 	if (!sample->pass) {
-		put_barrier(at, 0, sample->slot.signal);
+		at[0] = library_barrier(0, sample->slot.signal, 0);
 		return 1;
 	}
-	stop = sample->pass->count->stop;
-	stop.signal = sample->slot.signal;
-	memcpy(at, &sample->pass->count->read, 64);
-	memcpy(at + 64, &stop, sizeof(stop));
+	at[0] = sample->pass->count->read;
+	at[1] = sample->pass->count->stop;
+	at[1].signal = sample->slot.signal;
 	return 2;
 }
 
@@ -274,27 +248,6 @@ static void abandon(struct slot *slot, bool looked_at)
 	add_to(&((const struct counter_sample *)slot)->queue->gpu->ledger.given_up, 1);
 }
 
-static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			   struct publish_ids dispatch, uint64_t kernel)
-{
-	for (uint32_t i = 0; i < pass->metric_count; i++) {
-		const struct counter_metric *metric = pass->metrics[i];
-		struct rtl_hsa_counter payload = {
-			.name = metric->name,
-			.kernel = kernel,
-			.gpu = gpu->node,
-			.pass = pass->number,
-			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
-		};
-
-		if (!values_of(pass, metric, &payload.value))
-			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		dispatch.uid = metric->uid;
-		publish_payload(counter_streams.values, RTL_SIGNAL, &dispatch, &payload,
-				sizeof(payload));
-	}
-}
-
 /* Who makes a pass, or nobody does any more. */
 static void publish_ledger(struct counter_gpu *gpu)
 {
@@ -332,8 +285,7 @@ static void publish_counted(struct source *source, struct slot *slot)
 	}
 	add_to(&gpu->ledger.counted, 1);
 	turn_out();
-	publish_values(gpu, pass, dispatch, kernel);
-	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
+	values_publish(gpu, pass, RTL_SIGNAL, &dispatch, kernel, 0, 0);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
 		publish_ledger(gpu);
 	turn_in();
@@ -359,7 +311,6 @@ void sample_kinds_init(struct counter_gpu *gpu)
 		.stream = &counter_streams.values,
 		.end_type = RTL_SIGNAL,
 		.payload_bytes = room_needed(),
-		.varies = true,
 		.finished = finished,
 		.publish = publish_counted,
 		.abandon = abandon,

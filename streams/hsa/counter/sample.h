@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A dispatch that is counted, or takes a turn among those that are: a slot (slots.h) with the signal of the last
+/* A dispatch that is counted, or takes a turn among those that are: a slot (slots.h) with the signal of the last
  * packet, and behind it the GPU's output, copied when its turn ended.
  *
- * Threads: the queue's submitting thread; then rtl-counters until it has stored `seen`; then who makes a pass.
- */
+ * Threads: the queue's submitting thread; then rtl-counters until it has stored `seen`; then who makes a pass. */
 #pragma once
-
-#include <hsa/hsa.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "counter.h"
 #include "plan.h"
@@ -19,8 +13,7 @@ struct counter_sample {
 	struct counter_queue *queue;
 	const struct counter_pass *pass; /* NULL: it is not counted */
 	const struct kernel *kernel;
-	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may
-	 * go on. */
+	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may go on. */
 	uint64_t ready, grant;
 	uint64_t instance, correlation; /* of the dispatch */
 	struct counter_sample *next;    /* of its line */
@@ -31,18 +24,12 @@ struct counter_sample {
 
 /* ---- turns.c ----
  *
- * One dispatch at a time has a GPU while its counters, registers of the GPU, are collected.
+ * One dispatch at a time has a GPU while its counters, registers of the GPU, are collected: see README.md. If one has
+ * not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them, in memory. Then
+ * all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
  *
- * A queue completes a signal ("ready") when it comes to a dispatch, and waits for another one ("grant"). Turns go in
- * the order in which queues come, not in that of submission: an earlier dispatch may wait, by a barrier, for a later
- * one of another queue.
- *
- * If a dispatch has not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them,
- * in memory. Then all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
- *
- * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that
- * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
- * sleeps otherwise.
+ * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that create and
+ * destroy it; the rest is the thread rtl-counters', which polls while something is under way and sleeps otherwise.
  */
 
 /* What a queue waits with: samples in the order of their packets. All but `gpu` is the lock's. */
@@ -103,13 +90,9 @@ void sample_give_up(struct counter_sample *sample);
 
 /* ---- sampler.c ----
  *
- * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile.
- *
- * On a queue of ours for each GPU, counters are started with its first queue, read at each interval, and stopped at the
- * end. The work of a program's queue counts once that queue has run our first packet. Dispatches are not held back.
- *
- * If a reading takes longer than RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is logged.
- * Without enough registers passes take turns from interval to interval.
+ * Counters of a GPU in intervals (RTL_COUNTERS_SAMPLE), of whatever its queues do meanwhile: see README.md. Dispatches
+ * are not held back. If a reading takes longer than RTL_COUNTERS_TIMEOUT, nothing more is read on that GPU, which is
+ * logged. Without enough registers passes take turns from interval to interval.
  *
  * Threads: sampler_add_queue by those that create queues; the rest is the thread rtl-sampler's, which alone
  * evaluates and publishes. The end waits until it is out of the runtime, never until it has published.

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample.h"
 
-#include <pthread.h>
-#include <rtl/rtl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "futex.h"
 #include "interceptor.h"
-#include "plan.h"
-#include "slots.h"
 
 /* Packets of ours that are in a queue at once, at most: read, stop, start. */
 #define QUEUE_PACKETS 64u
@@ -37,8 +31,6 @@ struct sampled {
 	uint64_t submitted_ns, due_ns;
 	void *before; /* what was left at that reading; of a single pass */
 	bool has_before;
-	/* The runtime is touched no more; for good. Seq_cst, with `touching`. */
-	bool over;
 };
 
 static struct {
@@ -49,27 +41,28 @@ static struct {
 	bool ends;             /* all is to be read once more, and stopped; release, acquire */
 	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
 	uint32_t ended;
-	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */
-	bool touching;
-	uint32_t wakes; /* a futex; release, acquire */
-} sampler = {.lock = PTHREAD_MUTEX_INITIALIZER};
+	uint32_t wakes;          /* a futex; release, acquire */
+	pthread_mutex_t runtime; /* the thread has it while it is in the runtime */
+	bool over;               /* that lock's: the runtime is touched no more; for good */
+} sampler = {.lock = PTHREAD_MUTEX_INITIALIZER, .runtime = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(sampler, sampler.lock);
+FORK_LOCK(sampler_runtime, sampler.runtime);
 
 /* ---- the runtime ---- */
 
-/* Whether the runtime is there, and stays until untouch. Both sides store first, and then look. */
-static bool touch(const struct sampled *sampled)
+/* Whether the runtime is there, and stays until untouch. */
+static bool touch(void)
 {
-	__atomic_store_n(&sampler.touching, true, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&sampled->over, __ATOMIC_SEQ_CST))
+	pthread_mutex_lock(&sampler.runtime);
+	if (!sampler.over)
 		return true;
-	__atomic_store_n(&sampler.touching, false, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&sampler.runtime);
 	return false;
 }
 
 static void untouch(void)
 {
-	__atomic_store_n(&sampler.touching, false, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&sampler.runtime);
 }
 
 static struct counter_pass *pass_of(const struct sampled *sampled)
@@ -153,32 +146,6 @@ static void submit_reading(struct sampled *sampled)
 	sampled->waiting = true;
 }
 
-static void publish(const struct sampled *sampled, const struct counter_pass *pass,
-		    uint64_t begin_ns, uint64_t end_ns)
-{
-	const struct counter_gpu *gpu = sampled->gpu;
-	struct publish_ids reading = {.parent_uid = gpu->agent_uid, .instance = ++sampler.readings};
-
-	for (uint32_t i = 0; i < pass->metric_count; i++) {
-		const struct counter_metric *metric = pass->metrics[i];
-		struct rtl_hsa_counter_interval payload = {
-			.name = metric->name,
-			.begin_ns = begin_ns,
-			.end_ns = end_ns,
-			.gpu = gpu->node,
-			.pass = pass->number,
-			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
-		};
-
-		if (!values_of(pass, metric, &payload.value))
-			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
-		reading.uid = metric->uid;
-		publish_payload(counter_streams.values, RTL_SAMPLE, &reading, &payload,
-				sizeof(payload));
-	}
-	values_publish_parts(gpu, pass, RTL_SAMPLE, &reading);
-}
-
 static void count_missed(const struct counter_pass *pass, const char *cause)
 {
 	rtl_stream_count_missed(counter_streams.values, cause, pass->metric_count);
@@ -217,25 +184,20 @@ static void finish_reading(struct sampled *sampled)
 	if (why)
 		count_missed(pass, why);
 	else
-		publish(sampled, pass, begin_ns, end_ns);
+		values_publish(sampled->gpu, pass, RTL_SAMPLE,
+			       &(struct publish_ids){.parent_uid = sampled->gpu->agent_uid,
+						     .instance = ++sampler.readings},
+			       0, begin_ns, end_ns);
 }
 
 /* ---- the thread ---- */
-
-/* The next one is due on the same beat, unless that has gone by. */
-static void set_due(struct sampled *sampled, uint64_t now_ns)
-{
-	sampled->due_ns += counter_settings.sample_ns;
-	if (sampled->due_ns <= now_ns)
-		sampled->due_ns = now_ns + counter_settings.sample_ns;
-}
 
 /* Goes as far as it can; how long nothing is to be done for that GPU. */
 static uint64_t look_at(struct sampled *sampled, bool ends)
 {
 	const uint64_t now_ns = rtl_clock_ns();
 
-	if (sampled->failed || (sampled->stops && !sampled->waiting) || !touch(sampled))
+	if (sampled->failed || (sampled->stops && !sampled->waiting) || !touch())
 		return IDLE_NS;
 	if (sampled->waiting && !is_pending(sampled)) {
 		finish_reading(sampled);
@@ -243,7 +205,10 @@ static uint64_t look_at(struct sampled *sampled, bool ends)
 	}
 	if (!sampled->waiting && (ends || now_ns >= sampled->due_ns)) {
 		sampled->stops = ends;
-		set_due(sampled, now_ns);
+		/* The next one is due on the same beat, unless that has gone by. */
+		sampled->due_ns += counter_settings.sample_ns;
+		if (sampled->due_ns <= now_ns)
+			sampled->due_ns = now_ns + counter_settings.sample_ns;
 		submit_reading(sampled);
 	}
 	untouch();
@@ -351,23 +316,12 @@ void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue)
 	futex_notify(&sampler.wakes);
 }
 
-/* From now on the thread touches nothing of the runtime's. */
-static void end(struct sampled *first)
-{
-	for (struct sampled *sampled = first; sampled; sampled = sampled->next)
-		__atomic_store_n(&sampled->over, true, __ATOMIC_SEQ_CST);
-	/* It does not wait for anybody between touch and untouch. */
-	while (__atomic_load_n(&sampler.touching, __ATOMIC_SEQ_CST))
-		nanosleep(&(struct timespec){.tv_nsec = POLL_NS}, NULL);
-}
-
 void sampler_stop(uint32_t timeout_ms)
 {
 	uint64_t now_ns = rtl_clock_ns();
 	const uint64_t end_ns = now_ns + timeout_ms * 1000000ull;
-	struct sampled *const first = first_sampled();
 
-	if (!first)
+	if (!first_sampled())
 		return;
 	__atomic_store_n(&sampler.ended, 0, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in look. */
@@ -376,5 +330,7 @@ void sampler_stop(uint32_t timeout_ms)
 	while (!__atomic_load_n(&sampler.ended, __ATOMIC_ACQUIRE) &&
 	       (now_ns = rtl_clock_ns()) < end_ns)
 		futex_wait(&sampler.ended, 0, end_ns - now_ns);
-	end(first);
+	/* The thread waits for nobody between touch and untouch. */
+	HOLD_LOCK(&sampler.runtime);
+	sampler.over = true;
 }

@@ -4,7 +4,6 @@
 #include <pattern.h>
 #include <rtl/rtl.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plan.h"
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include <pthread.h>
-#include <rtl/rtl.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include "../../common/threads.h"
 #include "interceptor.h"
-#include "plan.h"
 #include "sample.h"
 
 /* Between two looks while something is under way: this part of the time since something has happened. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
 #include "events/events.h"
 #include "plan.h"
@@ -91,7 +90,9 @@ bool values_subtract(const struct counter_pass *pass, const void *before)
 	return library_count_samples(pass->count, before, found, &taking) && !taking.fell;
 }
 
-bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value)
+/* Of a metric, and whether it has one. */
+static bool value_of(const struct counter_pass *pass, const struct counter_metric *metric,
+		     double *value)
 {
 	const size_t count = metric->metric->input_count;
 
@@ -104,7 +105,7 @@ bool values_of(const struct counter_pass *pass, const struct counter_metric *met
 	return metric_evaluate(metric->metric, metric->values, value);
 }
 
-void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
+static void publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
 			  uint16_t type, const struct publish_ids *of)
 {
 	if (!rtl_enabled(counter_streams.samples, type))
@@ -132,6 +133,43 @@ void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pa
 					sizeof(payload));
 		}
 	}
+}
+
+void values_publish(const struct counter_gpu *gpu, const struct counter_pass *pass, uint16_t type,
+		    const struct publish_ids *of, uint64_t kernel, uint64_t begin_ns,
+		    uint64_t end_ns)
+{
+	struct publish_ids ids = *of;
+
+	for (uint32_t i = 0; i < pass->metric_count; i++) {
+		const struct counter_metric *metric = pass->metrics[i];
+		struct rtl_hsa_counter_interval interval = {
+			.name = metric->name,
+			.begin_ns = begin_ns,
+			.end_ns = end_ns,
+			.gpu = gpu->node,
+			.pass = pass->number,
+			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
+		};
+
+		if (!value_of(pass, metric, &interval.value))
+			interval.flags |= RTL_HSA_COUNTER_NO_VALUE;
+		const struct rtl_hsa_counter counter = {.value = interval.value,
+							.name = metric->name,
+							.kernel = kernel,
+							.gpu = gpu->node,
+							.pass = pass->number,
+							.flags = interval.flags};
+
+		ids.uid = metric->uid;
+		if (type == RTL_SIGNAL)
+			publish_payload(counter_streams.values, type, &ids, &counter,
+					sizeof(counter));
+		else
+			publish_payload(counter_streams.values, type, &ids, &interval,
+					sizeof(interval));
+	}
+	publish_parts(gpu, pass, type, of);
 }
 
 /* ---- events */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Ends without a word: _exit, _Exit and quick_exit run nothing of ours that is called when a process ends. So where
+/* Ends without a word: _exit, _Exit and quick_exit run nothing of ours that is called when a process ends. So where
  * this library is preloaded it stands before these (quick_exit: everywhere), and has the harvester publish first what
  * has finished. Where subscribers run in the process, their outputs are finished, too.
  *
- * Threads: any; also a signal handler, and the child of a vfork or fork, where nothing is done.
- */
+ * Threads: any; also a signal handler, and the child of a vfork or fork, where nothing is done. */
 #include <rtl/publish.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -31,17 +29,17 @@ __attribute__((constructor)) static void find_all(void)
 	*(void **)&next.exit_of_c = next_function("_Exit", nowhere_else);
 }
 
-/* What has finished is published; and where subscribers run in the process, their outputs are
- * finished. */
+/* What has finished is published; and where subscribers run in the process, their outputs are finished. */
 static void end_process(void)
 {
 	harvest_leaving();
 	rtl_process_ends();
 }
 
-void ends_init(void)
+bool ends_init(void)
 {
 	(void)at_quick_exit(end_process);
+	return true;
 }
 
 __attribute__((noreturn)) static void leave(void (*how)(int), int status)

@@ -29,11 +29,9 @@ static inline void futex_notify(uint32_t *count)
 	futex_wake(count);
 }
 
-/*
- * A word that says who has something, 0: nobody, and how many sleep until it is 0. To give it up
+/* A word that says who has something, 0: nobody, and how many sleep until it is 0. To give it up
  * costs no fence, which would wait for all stores before it. So a thread that has just come may be
- * overlooked. It looks again after FUTEX_NAP_NS.
- */
+ * overlooked. It looks again after FUTEX_NAP_NS. */
 struct futex_owner {
 	uint32_t owner;    /* acquire by who takes it, release by who gives it up */
 	uint32_t sleepers; /* relaxed: see above */

@@ -4,12 +4,8 @@
 #include "harvest.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../../common/threads.h"
-#include "futex.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "signal_watch.h"
@@ -109,7 +105,7 @@ void harvest_leaving(void)
 	uint64_t until_ns;
 
 	/* The child of a vfork has its parent's memory. */
-	if (!interceptor_on() || !harvester_current() || !turn_none() ||
+	if (!interceptor_on() || !harvester_current() || turn_self ||
 	    getpid() != __atomic_load_n(&harvest.process, __ATOMIC_RELAXED))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
@@ -142,11 +138,10 @@ static inline struct harvester *to_help(void)
 {
 	struct harvester *harvester = harvester_current();
 
-	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
+	return !harvester || turn_self || !interceptor_on() ? NULL : harvester;
 }
 
-/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
- * this, and errno stays. */
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in this, and errno stays. */
 static inline int help(struct harvester *harvester, uint32_t most)
 {
 	int room;
@@ -260,13 +255,10 @@ static bool is_waited_for(struct harvester *harvester)
 	return waiting;
 }
 
-/*
- * Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle`
- * without a fence between, so that its slot may become visible only after we have looked; but a
- * store is not held back for a millisecond: after such a nap, we either see the slot, or the
- * thread has seen that we sleep. (membarrier would do, too, but registering for it can take
- * tens of milliseconds.) The long sleep ends now and then, should this ever be wrong.
- */
+/* Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle` without a fence between, so
+ * that its slot may become visible only after we have looked; but a store is not held back for a millisecond: after
+ * such a nap, we either see the slot, or the thread has seen that we sleep. (membarrier would do, too, but registering
+ * for it can take tens of milliseconds.) The long sleep ends now and then, should this ever be wrong. */
 static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {
 	__atomic_store_n(&harvest_signs.idle, 1, __ATOMIC_SEQ_CST);
@@ -430,7 +422,7 @@ void harvest_wait_pass(void)
 /* Takes the queues from a harvester that waits for a subscriber; false: it does not. */
 static bool give_up(struct harvester *harvester)
 {
-	if (!turn_give_up(&harvester->turn, TURN_OUT, TURN_TAKEN))
+	if (!turn_change(&harvester->turn, TURN_OUT, TURN_TAKEN))
 		return false;
 	sources_adopt(&harvester->sources);
 	sources_abandon(&harvester->sources, "not finished, or not taken by a slow "
@@ -458,7 +450,7 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 		if (now >= patient_until_ns && give_up(harvester))
 			return;
 		if (now >= alive_ns + LAST_WAIT_NS &&
-		    turn_give_up(&harvester->turn, TURN_IN, TURN_LATE))
+		    turn_change(&harvester->turn, TURN_IN, TURN_LATE))
 			return;
 		futex_wait(&harvester->ended, 0, 10000000);
 	}
@@ -494,12 +486,6 @@ static void forked(void)
 	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 
-static bool prepare(void)
-{
-	ends_init();
-	return true;
-}
-
 static void hook(struct root_table *root)
 {
 	if (interceptor.config.source != CONFIG_QUEUE)
@@ -509,4 +495,4 @@ static void hook(struct root_table *root)
 }
 
 const struct hsa_part harvest_part = {
-	.prepare = prepare, .hook = hook, .stop = stop, .forked = forked};
+	.prepare = ends_init, .hook = hook, .stop = stop, .forked = forked};

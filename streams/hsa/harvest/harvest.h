@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `harvest`: what is under way on the GPU, from its submission until it has been published. It has slots, the
- * signals that show their ends, the sources that submit them, and the harvester. That thread looks after the
- * sources, publishes what has finished, and makes more slots before submitting threads need them.
- *
- * Nobody waits for a GPU through the harvester, and it waits for none. It polls every 0.4 to 1 ms while something
- * is under way, and sleeps otherwise. It waits only for room in its ring of events.
- *
- * Other threads help. A thread that has waited for the GPU publishes what has finished before the
- * program goes on. A submitting thread does so when the harvester has fallen behind.
+/* The room `harvest`: what is under way on the GPU, from its submission until it has been published; see README.md.
+ * Nobody waits for a GPU through the harvester, and it waits for none. It polls every 0.4 to 1 ms while something is
+ * under way, and sleeps otherwise. It waits only for room in its ring of events.
  *
  * Threads of this room: one at a time, the harvester or a helper, makes a pass over the sources (turn.h). It keeps
  * the turn while it waits for room. If the harvester has to stop meanwhile, the sources are taken from the owner,
  * which then touches neither them nor the runtime, which may be gone. Other functions name their threads.
- * Locks: one for each bucket of signal_watch.c, held for loads and stores.
- */
+ * Locks: one for each bucket of signal_watch.c, held for loads and stores. */
 #pragma once
 
 #include <stdbool.h>
@@ -45,12 +37,10 @@ void harvest_add(struct source *source);
 /* Any thread: look now. */
 void harvest_wake(void);
 
-/*
- * A thread that has waited for the GPU: publishes what has finished, after waiting for another thread's pass as long as
+/* A thread that has waited for the GPU: publishes what has finished, after waiting for another thread's pass as long as
  * a submitting thread waits for a slow subscriber. The runtime's handler thread, on which others depend, does not wait
  * for subscribers: only for a pass whose thread may have lost the processor, as HIP's threads may learn of an end from
- * it alone. Does nothing within a pass. Returns whether it has published all that it found.
- */
+ * it alone. Does nothing within a pass. Returns whether it has published all that it found. */
 bool harvest_help(void);
 
 /* Submitting thread, in the queue's lock, long after the last pass: publishes some of what has finished, or, without
@@ -64,8 +54,8 @@ void harvest_rouse(uint64_t now_ticks);
  * in the child of a vfork it does nothing. */
 void harvest_leaving(void);
 
-/* ends.c, once in a process: quick_exit does that, and so do _exit and _Exit where this library is preloaded. */
-void ends_init(void);
+/* ends.c, once in a process: quick_exit does that, and so do _exit and _Exit where this library is preloaded. True. */
+bool ends_init(void);
 
 /* Submitting thread: the program outlives the recording. Nobody waits for work under way any more, as other threads may
  * be in HIP, whose end must come soon. */
@@ -94,13 +84,8 @@ uint32_t harvest_passes(void);
 /* Any thread but the harvester: makes it look, and waits until it has, 1 ms at most. */
 void harvest_wait_pass(void);
 
-/*
- * Waits: hooks of the functions that tell a program that work of the GPU has finished. First they publish what has
- * finished, as the process may die right after. A wait looks at the signal for a moment before it calls
- * the runtime, which saves part of what publishing costs.
- *
- * Threads: the application's, and HIP's. A look at a signal that is not complete costs a branch.
- */
+/* Waits: hooks of the functions that tell a program that work of the GPU has finished; see README.md. Threads: the
+ * application's, and HIP's. A look at a signal that is not complete costs a branch. */
 
 struct root_table;
 

@@ -84,41 +84,23 @@ struct times {
 	enum slot_times by;
 };
 
-/* The times that a copy has left in its signal, if they are not those from before. */
-static bool copy_times(const struct slot *slot, struct times *times)
+/* Whether the times in the signal are newer than those that it had when the slot was entered. */
+static bool new_times(const struct slot *slot, struct times *times)
 {
-	const struct shared_signal *shared = shared_signal(slot->watched);
+	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
+	const bool is_copy = slot->kind->is_copy;
+	const struct shared_signal *shared = is_copy ? shared_signal(slot->watched) : NULL;
 
-	if (!shared)
-		return false;
-	times->end = load_ticks(&shared->sdma_end);
+	times->end = shared ? load_ticks(&shared->sdma_end) : 0;
 	if (times->end && times->end != slot->before.sdma_end) {
 		times->begin = load_ticks(&shared->sdma_begin);
 		times->by = SLOT_TIMES_SDMA;
 		return true;
 	}
-	times->end = load_ticks(&shared->signal.end_ts);
-	times->begin = load_ticks(&shared->signal.start_ts);
-	times->by = SLOT_TIMES_KERNEL;
-	return times->end != slot->before.end;
-}
-
-static bool dispatch_times(const struct slot *slot, struct times *times)
-{
-	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
-
 	times->end = load_ticks(&signal->end_ts);
-	if (times->end == slot->before.end)
-		return false;
 	times->begin = load_ticks(&signal->start_ts);
-	times->by = SLOT_TIMES_NONE;
-	return true;
-}
-
-/* Whether the times in the signal are newer than those that it had when the slot was entered. */
-static bool new_times(const struct slot *slot, struct times *times)
-{
-	return slot->kind->is_copy ? copy_times(slot, times) : dispatch_times(slot, times);
+	times->by = is_copy ? SLOT_TIMES_KERNEL : SLOT_TIMES_NONE;
+	return times->end != slot->before.end && (shared || !is_copy);
 }
 
 /* The slot is out of the table, with its times; from here on it is the harvester's alone. */

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dispatches and copies that carry a completion signal of the application.
+/* Dispatches and copies that carry a completion signal of the application, which stays in the packet: see README.md. We
+ * read its times before the application reuses or destroys the signal, which it can do only through functions and
+ * packets that we see. A hash table has all such work under way, by its signal.
  *
- * The signal stays in the packet: the GPU completes it as it would without us, with its times in it. We read these
- * times before the application reuses or destroys the signal, which it can do only through functions and packets that
- * we see.
+ * The private part of the signal, in which an SDMA engine leaves its times, has been the same from ROCm 5.0 to 7.2, and
+ * is recognized by a constant; without that, copies have no times.
  *
- * If several packets or copies under way share a signal (they count it down), its times are those of the last one. They
- * are published without times: nothing is changed for the program.
- *
- * An SDMA engine leaves its times behind what amd_hsa_signal.h describes, in a private part of the signal (struct
- * shared_signal). It has been the same from ROCm 5.0 to 7.2, and is recognized by a constant; without that, copies
- * have no times.
- *
- * A hash table has all work under way with a signal of the application, by that signal.
- *
- * Threads: any. Locks: one for each bucket of the table, held for some loads and stores.
- */
+ * Threads: any. Locks: one for each bucket of the table, held for some loads and stores. */
 #pragma once
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "futex.h"
 #include "slots.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Slots: each is one piece of work that was submitted to the GPU, until it has been published. struct slot has what all
- * have in common, and a source puts its own facts behind it. struct slot_kind tells the kind of work and how its
- * end is seen.
+/* Slots: each is one piece of work that was submitted to the GPU, until it has been published. See README.md.
  *
  * Each source has its own pool, with two rings between the submitting thread ("producer": one at a time, for a queue
  * the holder of the runtime's lock) and the harvester: free slots one way, submitted ones the other. A slot belongs to
@@ -13,8 +10,7 @@
  * doubles it when half of it is busy, up to its capacity and the limit for the process, and makes the signals then, so
  * that no dispatch waits for one.
  *
- * No locks.
- */
+ * No locks. */
 #pragma once
 
 #include <hsa/amd_hsa_signal.h>
@@ -41,7 +37,6 @@ struct slot_kind {
 	struct rtl_stream *const *stream;
 	uint16_t end_type;
 	uint32_t payload_bytes;
-	bool varies; /* its events may be more than that: room is asked for one piece of work at a time */
 	/* Whether it has ended. Then its times are in the slot. */
 	bool (*finished)(struct slot *slot);
 	/* It has ended: publishes its event, if it is one and somebody wants it. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A source of work that is followed by signals: a queue, or all copies. It submits slots; the
+/* A source of work that is followed by signals: a queue, or all copies. It submits slots; the
  * harvester looks after them.
  *
- * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is
- * of whom it names.
- */
+ * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is of whom it names. */
 #pragma once
 
 #include <stdlib.h>
@@ -29,8 +26,7 @@ struct source_kind {
 struct source {
 	struct slot_pool pool;
 	const struct source_kind *kind;
-	/* In the ledger, should the process be killed: begun by the producer, ended by the
-	 * harvester. */
+	/* In the ledger, should the process be killed: begun by the producer, ended by the harvester. */
 	struct rtl_pending *pending;
 	/* What has not finished will not. Release by who ends it, acquire by the harvester. */
 	bool dead;
@@ -65,22 +61,17 @@ void sources_add(struct source *source);
 /* Takes over what has been handed over since. */
 void sources_adopt(struct sources *sources);
 
-/*
- * Once through all sources; whether something had finished or begun. `number` counts the passes. It
+/* Once through all sources; whether something had finished or begun. `number` counts the passes. It
  * stops halfway when the thread has been given up (turn_left). Where it may not wait for room,
- * *all tells whether there was enough.
- */
+ * *all tells whether there was enough. */
 bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all);
 
-/*
- * Once through all sources, by a helper: only publishes what has finished, `most` of it. What has
- * finished behind many copies that have not is left to the harvester. So is the rest where this is
- * not 0 but what rtl_room says: there is no room, or it is for inline callbacks; or RTL_EBUSY, if
- * there was more.
- */
+/* Once through all sources, by a helper: only publishes what has finished, `most` of it. What has finished behind many
+ * copies that have not is left to the harvester. So is the rest where this is not 0 but what rtl_room says: there is no
+ * room, or it is for inline callbacks; or RTL_EBUSY, if there was more. */
 int sources_help(struct sources *sources, uint32_t most);
 
-/* Whether something has been submitted since, or a source came or went. */
+/* Whether something is under way, or a source came or went. */
 bool sources_waiting(const struct sources *sources);
 
 /* Gives up what has not been published, and counts it. Touches nothing of the runtime's. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
-#include <rtl/rtl.h>
-
 #include "agents.h"
 #include "harvest.h"
 #include "interceptor.h"
@@ -80,57 +78,22 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
 struct allowed {
-	uint32_t most; /* without those that are sure */
-	uint32_t sure; /* of this kind, for which there is room: nobody else publishes here */
-	const struct slot_kind *kind;
+	uint32_t most;
 	bool may_wait;
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
 };
 
-/* How many of a kind there is room for: one, or where there is much room as many as that is enough for.
- * 0: none. */
-static uint32_t room_for(struct allowed *allowed, const struct slot_kind *kind)
+static inline bool may_publish(struct allowed *allowed, const struct slot_kind *kind)
 {
-	const uint32_t bytes = kind->payload_bytes + (uint32_t)sizeof(struct rtl_record) + 7;
-
-	allowed->left = 0;
-	if (!kind->stream)
-		return 1;
-	if (!kind->varies && !rtl_room(*kind->stream, kind->end_type, RTL_PAYLOAD_MAX))
-		return bytes < RTL_PAYLOAD_MAX ? RTL_PAYLOAD_MAX / bytes : 1;
-	allowed->left = rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
-	return !allowed->left;
-}
-
-static __attribute__((noinline)) bool ask_for_room(struct allowed *allowed,
-						   const struct slot_kind *kind)
-{
-	uint32_t n;
-
 	if (allowed->may_wait)
 		return true;
 	turn_gets_on();
-	allowed->most += allowed->sure;
-	allowed->sure = 0;
-	if (!allowed->most) {
-		allowed->left = 1;
-		return false;
-	}
-	n = room_for(allowed, kind);
-	if (!n)
-		return false;
-	allowed->kind = kind;
-	allowed->sure = (n < allowed->most ? n : allowed->most) - 1;
-	allowed->most -= allowed->sure + 1;
-	return true;
-}
-
-static inline bool may_publish(struct allowed *allowed, const struct slot *slot)
-{
-	if (__builtin_expect(!allowed->sure || allowed->kind != slot->kind, 0))
-		return ask_for_room(allowed, slot->kind);
-	allowed->sure--;
-	return true;
+	allowed->left = !allowed->most ? 1
+			: !kind->stream
+				? 0
+				: rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
+	allowed->most -= !allowed->left;
+	return !allowed->left;
 }
 
 /* Publishes what has finished; returns how many that were. Unless `all`, it skips what waits behind a barrier. */
@@ -149,7 +112,7 @@ static uint32_t harvest_finished(struct source *source, bool all, struct allowed
 			break;
 		prefetch(next);
 		if (slot->kind->finished(slot)) {
-			if (!may_publish(allowed, slot))
+			if (!may_publish(allowed, slot->kind))
 				break;
 			source->disordered |= behind;
 			take_out(pool, before, slot);
@@ -176,17 +139,13 @@ static void grow(struct source *source)
 		slots_grow(pool, pool->count);
 }
 
-/* Whether threads may still look at what they have submitted, as at the end of the process (room.c). */
-static bool is_looked_at(const struct source *source)
-{
-	return __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED &&
-	       !__atomic_load_n(&source->dead, __ATOMIC_RELAXED);
-}
-
 /* Gives up what is left of a source, and says how much that was. */
 static void abandon(struct source *source, const char *cause)
 {
-	const bool looked_at = is_looked_at(source);
+	const bool dead = __atomic_load_n(&source->dead, __ATOMIC_RELAXED);
+	/* Threads may still look at what they have submitted, as at the end of the process (room.c). */
+	const bool looked_at =
+		!dead && __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED;
 	struct slot_pool *pool = &source->pool;
 	struct slot *next;
 	uint32_t lost = 0;
@@ -196,7 +155,7 @@ static void abandon(struct source *source, const char *cause)
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
 		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
-		if (slot->kind->unfinished && !__atomic_load_n(&source->dead, __ATOMIC_RELAXED))
+		if (slot->kind->unfinished && !dead)
 			slot->kind->unfinished(source, slot);
 		if (slot->kind->abandon)
 			slot->kind->abandon(slot, looked_at);
@@ -304,7 +263,7 @@ static uint32_t help_with_all(struct source *source, struct allowed *allowed)
  * if it has not finished. */
 static uint32_t help_with_one(struct source *source, struct slot *slot, struct allowed *allowed)
 {
-	if (!slot->kind->finished(slot) || !may_publish(allowed, slot))
+	if (!slot->kind->finished(slot) || !may_publish(allowed, slot->kind))
 		return 1;
 	source->pool.submit_head++;
 	(void)harvest_slot(source, slot);
@@ -339,12 +298,9 @@ bool sources_waiting(const struct sources *sources)
 {
 	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		return true;
-	for (struct source *source = sources->first; source; source = source->next_harvested) {
-		if (__atomic_load_n(&source->pool.submit_tail, __ATOMIC_RELAXED) !=
-			    source->pool.submit_head ||
-		    __atomic_load_n(&source->dead, __ATOMIC_RELAXED))
+	for (struct source *source = sources->first; source; source = source->next_harvested)
+		if (is_pending(source) || __atomic_load_n(&source->dead, __ATOMIC_RELAXED))
 			return true;
-	}
 	return false;
 }
 

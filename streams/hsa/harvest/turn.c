@@ -2,7 +2,6 @@
 #include "turn.h"
 
 #include <errno.h>
-#include <rtl/rtl.h>
 
 #include "interceptor.h"
 
@@ -11,28 +10,23 @@
 
 __thread struct turn *turn_self __attribute__((tls_model("initial-exec")));
 
-static bool change(struct turn *turn, uint32_t from, uint32_t to)
+bool turn_change(struct turn *turn, uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&turn->state, &from, to, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);
-}
-
-bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to)
-{
-	return change(turn, from, to);
 }
 
 void turn_go_out(struct turn *turn)
 {
 	__atomic_store_n(&turn->outs, __atomic_load_n(&turn->outs, __ATOMIC_RELAXED) + 1,
 			 __ATOMIC_RELAXED);
-	/* Fails if it was given up already. Pairs with turn_give_up's acquire. */
-	(void)change(turn, TURN_IN, TURN_OUT);
+	/* Fails if it was given up already. Pairs with the acquire of who gives it up. */
+	(void)turn_change(turn, TURN_IN, TURN_OUT);
 }
 
 void turn_come_in(struct turn *turn)
 {
-	(void)change(turn, TURN_OUT, TURN_IN);
+	(void)turn_change(turn, TURN_OUT, TURN_IN);
 }
 
 void turn_take_for_sure(struct turn *turn)

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time. The owner may be
+/* Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time. The owner may be
  * inside the runtime. While it waits for a subscriber it is out, and the sources can be taken from it.
  *
- * Threads: any. Nobody waits for a turn without end. No locks.
- */
+ * Threads: any. Nobody waits for a turn without end. No locks. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "futex.h"
 
@@ -65,12 +61,6 @@ static inline void turn_give_back(struct turn *turn)
 }
 
 bool turn_is_mine(const struct turn *turn);
-
-/* In whose turn this thread is: none. */
-static inline bool turn_none(void)
-{
-	return !turn_self;
-}
 
 /* Around what may wait for a subscriber. In between, the owner touches nothing of the runtime and nothing that is freed
  * before the process ends. They do nothing on other threads and on helpers. */
@@ -138,8 +128,8 @@ static inline bool turn_left(void)
 	return turn_self && turn_is_left(turn_self);
 }
 
-/* Whoever stops it: true if it was in state `from`. Then it is given up, in state `to`. */
-bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to);
+/* True if it was in state `from` (enum turn_state). Then it is in state `to`; by whoever stops it, given up. */
+bool turn_change(struct turn *turn, uint32_t from, uint32_t to);
 
 /* How long a thread that has waited for the GPU waits for the owner: as long as a submitting thread would while the
  * owner waits for a subscriber, else shortly. Nobody waits again for an owner that has made no progress since. */

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-#include <hsa/amd_hsa_signal.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
-
 #include "harvest.h"
 #include "interceptor.h"
-#include "table.h"
 
 /* How often to look at a signal before the runtime waits for it: 2 us or so. */
 #define LOOKS 64
@@ -55,11 +50,9 @@ static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
 LOAD(relaxed)
 LOAD(scacquire)
 
-/*
- * Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
+/* Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
  * before it sleeps; calling it takes longer, and it reads a clock before each look. The pause leaves
- * the signal's cache line to the GPU, which writes the times there and then the value.
- */
+ * the signal's cache line to the GPU, which writes the times there and then the value. */
 static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t condition,
 				 hsa_signal_value_t compared, uint64_t timeout,
 				 hsa_signal_value_t *value)

@@ -2,7 +2,6 @@
 #include "agents.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <rtl/events.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,10 +87,8 @@ static void set_memory(const struct agent *agent)
 }
 
 /* KFD nodes of agents: a processor with a GPU in it is both. The lock's. */
-static struct {
-	uint32_t cpus[AGENTS_MAX], gpus[AGENTS_MAX];
-	uint32_t cpu_count, gpu_count;
-} nodes;
+enum { NODE_CPU = 1, NODE_GPU = 2, NODES = 4 * AGENTS_MAX };
+static uint8_t nodes[NODES];
 
 static hsa_status_t note_node(hsa_agent_t handle, void *data)
 {
@@ -99,23 +96,14 @@ static hsa_status_t note_node(hsa_agent_t handle, void *data)
 	uint32_t node = 0;
 
 	/* Runtimes that tell the first of GPUs only mean the same by the second. */
-	if (!get(handle, HSA_AGENT_INFO_DEVICE, &type) ||
-	    (!get(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node) &&
-	     !get(handle, HSA_AGENT_INFO_NODE, &node)))
-		return HSA_STATUS_SUCCESS;
-	if (type == HSA_DEVICE_TYPE_CPU && nodes.cpu_count < AGENTS_MAX)
-		nodes.cpus[nodes.cpu_count++] = node;
-	else if (type == HSA_DEVICE_TYPE_GPU && nodes.gpu_count < AGENTS_MAX)
-		nodes.gpus[nodes.gpu_count++] = node;
+	if (get(handle, HSA_AGENT_INFO_DEVICE, &type) &&
+	    (get(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node) ||
+	     get(handle, HSA_AGENT_INFO_NODE, &node)) &&
+	    node < NODES)
+		nodes[node] |= type == HSA_DEVICE_TYPE_CPU   ? NODE_CPU
+			       : type == HSA_DEVICE_TYPE_GPU ? NODE_GPU
+							     : 0;
 	return HSA_STATUS_SUCCESS;
-}
-
-static bool is_gpu_node(uint32_t node)
-{
-	for (uint32_t i = 0; i < nodes.gpu_count; i++)
-		if (nodes.gpus[i] == node)
-			return true;
-	return false;
 }
 
 /* Its place among all GPUs of the machine, in the order of nodes: also of those that the process
@@ -124,33 +112,26 @@ static uint32_t machine_index(uint32_t node)
 {
 	uint32_t index = node;
 
-	for (uint32_t i = 0; i < nodes.cpu_count; i++)
-		if (nodes.cpus[i] < node && !is_gpu_node(nodes.cpus[i]))
-			index--;
+	for (uint32_t i = 0; i < node && i < NODES; i++)
+		index -= nodes[i] == NODE_CPU;
 	return index;
 }
 
-/*
- * What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does
- * not): another GPU of the same node number, on another machine, is another one.
- */
+/* What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does
+ * not): another GPU of the same node number, on another machine, is another one. */
 static void identify(struct agent *agent)
 {
 	char name[TEXT + 1] = "", uuid[TEXT + 1] = "";
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "agent", .name = name};
 
 	(void)get(agent->handle, HSA_AGENT_INFO_NAME, name);
 	if (!*name)
 		strcpy(name, "gpu");
 	(void)get(agent->handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &agent->node);
 	(void)get(agent->handle, HSA_AMD_AGENT_INFO_UUID, uuid);
-	if (*uuid && strcmp(uuid, "GPU-XX") != 0)
-		desc.source = uuid;
-	desc.hash = agent->node;
 	agent->index = machine_index(agent->node);
 	agent->name = interceptor_string(name);
-	(void)rtl_tracepoint_register(&desc, &agent->uid);
+	agent->uid = interceptor_tracepoint(
+		"agent", name, *uuid && strcmp(uuid, "GPU-XX") != 0 ? uuid : NULL, agent->node);
 }
 
 static void publish(const struct agent *agent)
@@ -196,11 +177,10 @@ static hsa_status_t add(hsa_agent_t handle, void *data)
 
 void agents_publish(void)
 {
-	uint32_t count;
-	const struct agent *list = agents_list(&count);
+	const uint32_t count = __atomic_load_n(&agent_count, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < count; i++)
-		publish(&list[i]);
+		publish(&agents[i]);
 }
 
 void agents_init(void)
@@ -213,7 +193,6 @@ void agents_init(void)
 	if (!ready) {
 		uint32_t count = 0;
 
-		nodes.cpu_count = nodes.gpu_count = 0;
 		(void)interceptor.hsa.iterate_agents(note_node, NULL);
 		(void)interceptor.hsa.iterate_agents(add, &count);
 		faults_listen();
@@ -233,25 +212,17 @@ const struct agent *agents_list(uint32_t *count)
 
 const struct agent *agents_find(hsa_agent_t handle)
 {
-	uint32_t count;
-	const struct agent *list = agents_list(&count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (list[i].handle.handle == handle.handle)
-			return &list[i];
-	}
+	for (uint32_t i = __atomic_load_n(&agent_count, __ATOMIC_ACQUIRE); i--;)
+		if (agents[i].handle.handle == handle.handle)
+			return &agents[i];
 	return NULL;
 }
 
 const struct agent *agents_find_node(uint32_t node)
 {
-	uint32_t count;
-	const struct agent *list = agents_list(&count);
-
-	for (uint32_t i = 0; i < count && node; i++) {
-		if (list[i].node == node)
-			return &list[i];
-	}
+	for (uint32_t i = __atomic_load_n(&agent_count, __ATOMIC_ACQUIRE); node && i--;)
+		if (agents[i].node == node)
+			return &agents[i];
 	return NULL;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The GPUs of the process: node numbers, tracepoints and what describes them.
+/* The GPUs of the process: node numbers, tracepoints and what describes them.
  *
  * Threads: agents_init from any, the first call does the work; what it leaves does not change.
- * One lock, for agents_init.
- */
+ * One lock, for agents_init. */
 #pragma once
 
 #include <hsa/hsa.h>

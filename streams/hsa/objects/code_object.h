@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a code object (an ELF file for a GPU) says of itself: a hash of its content and, from its note
+/* What a code object (an ELF file for a GPU) says of itself: a hash of its content and, from its note
  * NT_AMDGPU_METADATA (type 32, owner "AMDGPU"), its GPU and each kernel's use of registers. The note is MessagePack
  * with the keys of the LLVM AMDGPU guide, "Code Object V3 Metadata" (V4 and V5 have the same); older code objects have
  * none. It trusts nothing, and leaves out what is malformed.
  *
- * Threads: no state. No locks.
- */
+ * Threads: no state. No locks. */
 #pragma once
 
 #include <stddef.h>

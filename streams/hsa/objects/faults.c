@@ -26,26 +26,25 @@ struct system_event {
 };
 
 /* By bit. */
-static const char *const memory_reasons[32] = {"page not present",
-					       "write to a read-only page",
-					       "execution of a page without code",
-					       "page of the host",
-					       "DRAM ECC failure",
-					       "address not exact",
-					       "SRAM ECC failure",
-					       [31] = "GPU hang"};
-static const char *const reset_causes[32] = {"GPU hang", "ECC failure"};
-static const char *const error_reasons[32] = {"memory in use"};
+static const char *const reasons[][32] = {
+	[MEMORY_FAULT] = {"page not present", "write to a read-only page",
+			  "execution of a page without code", "page of the host",
+			  "DRAM ECC failure", "address not exact",
+			  "SRAM ECC failure", [31] = "GPU hang"},
+	[HARDWARE_EXCEPTION] = {"GPU hang", "ECC failure"},
+	[MEMORY_ERROR] = {"memory in use"},
+};
+static const uint8_t kinds[] = {RTL_HSA_FAULT_MEMORY, RTL_HSA_FAULT_HARDWARE,
+				RTL_HSA_FAULT_RELEASE};
 
 /* parent_uid: of the GPU or the queue. */
 static void publish(struct rtl_hsa_fault *fault, uint64_t parent_uid, const char *reason)
 {
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-						 .kind = "fault",
-						 .name = rtl_hsa_fault_kind_text(fault->kind)};
-	struct publish_ids ids = {.parent_uid = parent_uid};
+	const struct publish_ids ids = {
+		.uid = interceptor_tracepoint("fault", rtl_hsa_fault_kind_text(fault->kind), NULL,
+					      0),
+		.parent_uid = parent_uid};
 
-	(void)rtl_tracepoint_register(&desc, &ids.uid);
 	fault->reason = interceptor_string(reason);
 	publish_payload(interceptor.stream, RTL_DIAGNOSTICS, &ids, fault, sizeof(*fault));
 }
@@ -70,22 +69,15 @@ static void publish_bits(struct rtl_hsa_fault *fault, hsa_agent_t handle,
 static hsa_status_t on_event(const hsa_amd_event_t *given, void *data)
 {
 	const struct system_event *event = (const void *)given;
-	struct rtl_hsa_fault fault = {.kind = RTL_HSA_FAULT_MEMORY};
+	const bool is_hardware = event->type == HARDWARE_EXCEPTION;
+	struct rtl_hsa_fault fault = {0};
 
 	if (!interceptor_on() || event->type > MEMORY_ERROR)
 		return HSA_STATUS_ERROR;
-	if (event->type == HARDWARE_EXCEPTION) {
-		fault.kind = RTL_HSA_FAULT_HARDWARE;
-		fault.code = event->reset.cause;
-		publish_bits(&fault, event->agent, reset_causes);
-	} else {
-		fault.address = event->memory.address;
-		fault.code = event->memory.reason;
-		if (event->type == MEMORY_ERROR)
-			fault.kind = RTL_HSA_FAULT_RELEASE;
-		publish_bits(&fault, event->agent,
-			     event->type == MEMORY_ERROR ? error_reasons : memory_reasons);
-	}
+	fault.kind = kinds[event->type];
+	fault.address = is_hardware ? 0 : event->memory.address;
+	fault.code = is_hardware ? event->reset.cause : event->memory.reason;
+	publish_bits(&fault, event->agent, reasons[event->type]);
 	return HSA_STATUS_ERROR;
 }
 
@@ -109,8 +101,7 @@ void faults_listen(void)
 	if (interceptor.hsa.register_event_handler &&
 	    interceptor.hsa.register_event_handler(on_event, NULL))
 		rtl_log(RTL_LEVEL_INFO, "hsa",
-			"faults of GPUs are not recorded: the runtime takes "
-			"no handler");
+			"faults of GPUs are not recorded: the runtime takes no handler");
 }
 
 static hsa_status_t register_handler(hsa_amd_system_event_callback_t callback, void *data)

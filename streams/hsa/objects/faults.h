@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Faults of GPUs and errors of queues that the runtime reports, as events. The runtime calls all handlers of system
+/* Faults of GPUs and errors of queues that the runtime reports, as events. The runtime calls all handlers of system
  * events; ours is the first and leaves the rest to the others: the runtime aborts unless one of them takes care of the
  * event.
  *
- * Threads: the runtime's own. No locks.
- */
+ * Threads: the runtime's own. No locks. */
 #pragma once
 
 #include <hsa/hsa.h>

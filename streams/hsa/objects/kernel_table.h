@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which kernel lies at which address: a hash table that is read without a lock on the hot path.
+/* Which kernel lies at which address: a hash table that is read without a lock on the hot path.
  *
  * Kernel objects are addresses, which are used again: an entry is emptied when its executable is destroyed, and filled
  * anew when another is loaded there. struct kernel is never freed: there is one for each distinct kernel, as in librtl.
  *
  * Threads: kernel_table_find from any; the others take a lock. HSA makes sure that no kernel is dispatched before
- * hsa_executable_freeze has returned or after its executable is destroyed: a reader sees no change of its entry.
- */
+ * hsa_executable_freeze has returned or after its executable is destroyed: a reader sees no change of its entry. */
 #pragma once
 
 #include <stdbool.h>
@@ -57,10 +55,8 @@ bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol)
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
 		     bool *first);
 
-/*
- * The kernel of that name, for who knows no address: the only one that has been added, or if there are
- * none or several, the one of no code object, which `uid` then is. NULL: no memory.
- */
+/* The kernel of that name, for who knows no address: the only one that has been added, or if there are
+ * none or several, the one of no code object, which `uid` then is. NULL: no memory. */
 const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name));
 
 /* Whether one of that name has been added. */

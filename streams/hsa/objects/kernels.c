@@ -4,11 +4,8 @@
 #include <hsa/hsa_ven_amd_loader.h>
 #include <inttypes.h>
 #include <map.h>
-#include <pthread.h>
 #include <rtl/events.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -21,11 +18,8 @@
 
 /* ---- code objects ----
  *
- * The code objects that executables have loaded: their hash, where they lie, and what they say of their kernels, by the
- * runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
- *
- * A code object's bytes are the application's until it destroys their reader: they are read in the call that loads it.
- * Where it lies is known when the executable is frozen.
+ * The code objects that executables have loaded: their hash, where they lie, which is known when the executable is
+ * frozen, and what they say of their kernels, by the runtime's loader extension (hsa_ven_amd_loader.h, 1.01).
  *
  * Threads: the application's. One lock, for the list; what is given out stays until the executable is destroyed.
  */
@@ -62,12 +56,6 @@ static void find_loader(void)
 			"the runtime does not tell which code objects are "
 			"loaded: kernels of one name are one kernel");
 	}
-}
-
-static bool have_loader(void)
-{
-	pthread_once(&once, find_loader);
-	return loader.hsa_ven_amd_loader_loaded_code_object_get_info;
 }
 
 static bool get_info(hsa_loaded_code_object_t handle, int what, void *value)
@@ -152,18 +140,13 @@ static void read_content(struct loaded *loaded)
 
 /* ---- the list */
 
-static bool is_known(hsa_executable_t executable, hsa_loaded_code_object_t handle)
-{
-	HOLD_LOCK(&lock);
-	for (const struct loaded *l = first_of(executable); l; l = l->next)
-		if (l->handle.handle == handle.handle)
-			return true;
-	return false;
-}
-
+/* False: it is known, or there is no memory. */
 static bool add(hsa_executable_t executable, struct loaded *loaded)
 {
 	HOLD_LOCK(&lock);
+	for (const struct loaded *l = first_of(executable); l; l = l->next)
+		if (l->handle.handle == loaded->handle.handle)
+			return false;
 	loaded->next = first_of(executable);
 	return map_set(&executables, executable.handle, (uintptr_t)loaded);
 }
@@ -175,10 +158,9 @@ static void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
 {
 	struct loaded *loaded;
 
-	if (!have_loader() || is_known(executable, handle))
-		return;
-	loaded = calloc(1, sizeof(*loaded));
-	if (!loaded)
+	pthread_once(&once, find_loader);
+	if (!loader.hsa_ven_amd_loader_loaded_code_object_get_info ||
+	    !(loaded = calloc(1, sizeof(*loaded))))
 		return;
 	loaded->handle = handle;
 	loaded->agent = agent;
@@ -201,15 +183,12 @@ static struct loaded *loaded_into(hsa_executable_t executable)
 static void describe_object(struct loaded *loaded)
 {
 	char name[40];
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-					   .kind = "code_object",
-					   .name = name,
-					   .hash = loaded->content.hash};
 
 	/* Not its URI: of what is in memory that is another one in each run. */
 	snprintf(name, sizeof(name), "code object %016" PRIx64, loaded->content.hash);
 	loaded->payload.name = interceptor_string(name);
-	if (!rtl_tracepoint_register(&desc, &loaded->uid) && *loaded->content.target)
+	loaded->uid = interceptor_tracepoint("code_object", name, NULL, loaded->content.hash);
+	if (loaded->uid && *loaded->content.target)
 		(void)rtl_tracepoint_set(loaded->uid, "target", loaded->content.target);
 }
 
@@ -295,15 +274,6 @@ static void set_number(uint64_t uid, hsa_executable_symbol_t symbol,
 		interceptor_set_number(uid, key, number);
 }
 
-/* What its code object says of it. */
-static void describe_registers(uint64_t uid, const struct code_object_kernel *kernel)
-{
-	for (int n = 0; n < CODE_OBJECT_NUMBERS; n++) {
-		if (kernel->known & 1u << n)
-			interceptor_set_number(uid, code_object_keys[n], kernel->numbers[n]);
-	}
-}
-
 static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name,
 		     const struct code_object *object)
 {
@@ -316,8 +286,9 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 		   "private_segment_bytes");
 	set_number(uid, symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE,
 		   "kernarg_segment_bytes");
-	if (kernel)
-		describe_registers(uid, kernel);
+	for (int n = 0; kernel && n < CODE_OBJECT_NUMBERS; n++)
+		if (kernel->known & 1u << n)
+			interceptor_set_number(uid, code_object_keys[n], kernel->numbers[n]);
 	if (object && object->hash) {
 		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
 		(void)rtl_tracepoint_set(uid, "code_object", hash);
@@ -330,15 +301,12 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 {
 	const struct code_object *content =
 		code_objects_find((hsa_executable_t){executable}, agent->handle, object);
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-						 .kind = "kernel",
-						 .name = name,
-						 .hash = content ? content->hash : 0};
 	const uint64_t name_id = interceptor_string(name);
-	uint64_t uid = 0;
+	const uint64_t uid =
+		interceptor_tracepoint("kernel", name, NULL, content ? content->hash : 0);
 	bool first = true;
 
-	if (rtl_tracepoint_register(&desc, &uid))
+	if (!uid)
 		return 0;
 	if (kernel_table_add(object, executable, uid, name_id, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
@@ -379,54 +347,45 @@ void kernels_run_first(uint64_t object)
 }
 
 /* Where kernels of a name have been loaded, as HIP tells nothing but names (RTL_SOURCE=runtime). Never freed; one for
- * each name and address. Release when one is added, under the lock; acquire. */
+ * each name and address. */
 struct named_at {
-	uint64_t name, object; /* a hash of its name */
-	struct named_at *next;
+	uint64_t object;
+	struct named_at *next; /* of the same name */
 };
-#define NAMES 4096
-static struct named_at *by_name[NAMES];
+/* By a hash of the name, the first; first_lock's. */
+static struct map by_name;
 
-/* The first of that name, not before `at`. */
-static struct named_at *find_at(struct named_at *at, uint64_t name)
+static struct named_at *find_at(uint64_t name)
 {
-	while (at && at->name != name)
-		at = at->next;
-	return at;
+	return (struct named_at *)(uintptr_t)map_get(&by_name, name);
 }
 
 static void add_by_name(hsa_executable_symbol_t symbol, uint64_t object)
 {
-	struct named_at *at = NULL, *made = malloc(sizeof(*made));
-	char *name = made ? symbol_name(symbol) : NULL;
+	struct named_at *at, *made = malloc(sizeof(*made));
+	char *name = symbol_name(symbol);
+	const uint64_t hash = name ? code_object_hash(name, strlen(name)) : 0;
 
-	if (name) {
-		const uint64_t hash = code_object_hash(name, strlen(name));
-		struct named_at **first = &by_name[hash % NAMES];
-
-		pthread_mutex_lock(&first_lock);
-		*made = (struct named_at){hash, object, *first};
-		for (at = find_at(*first, hash); at && at->object != object;)
-			at = find_at(at->next, hash);
-		if (!at)
-			__atomic_store_n(first, made, __ATOMIC_RELEASE);
-		pthread_mutex_unlock(&first_lock);
-	}
-	if (!name || at)
-		free(made);
 	free(name);
+	HOLD_LOCK(&first_lock);
+	for (at = find_at(hash); at && at->object != object;)
+		at = at->next;
+	if (made)
+		*made = (struct named_at){object, find_at(hash)};
+	if (!made || !hash || at || !map_set(&by_name, hash, (uintptr_t)made))
+		free(made);
 }
 
 /* Any of that name may run: which, nobody tells. */
 static void run_first_named(const char *name)
 {
-	const uint64_t hash = code_object_hash(name, strlen(name));
-	struct named_at *at = __atomic_load_n(&by_name[hash % NAMES], __ATOMIC_ACQUIRE);
+	const struct named_at *at;
 
-	while ((at = find_at(at, hash))) {
+	pthread_mutex_lock(&first_lock);
+	at = find_at(code_object_hash(name, strlen(name)));
+	pthread_mutex_unlock(&first_lock);
+	for (; at; at = at->next)
 		(void)kernel_table_find(at->object);
-		at = at->next;
-	}
 }
 
 static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)
@@ -506,12 +465,7 @@ void kernels_hook(struct root_table *root)
 /* Of a kernel whose code object is not known. */
 static uint64_t register_named(uint64_t name)
 {
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "kernel", .name = rtl_string_text(name)};
-	uint64_t uid = 0;
-
-	(void)rtl_tracepoint_register(&desc, &uid);
-	return uid;
+	return interceptor_tracepoint("kernel", rtl_string_text(name), NULL, 0);
 }
 
 const struct kernel *kernels_find_named(const char *symbol)

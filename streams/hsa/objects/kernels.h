@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kernels: finds those of each executable when it is frozen, by hooks of the functions that load
+/* Kernels: finds those of each executable when it is frozen, by hooks of the functions that load
  * code into executables, freeze and destroy them. Their names are told, and their tracepoints registered,
  * when they run for the first time: libraries load thousands that never do.
  *
  * Threads: the application's, on loading and unloading code, and with the first dispatch of a kernel. Locks:
- * kernel_table.h's; one for kernels that run first, under which the runtime is asked of them.
- */
+ * kernel_table.h's; one for kernels that run first, under which the runtime is asked of them. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,17 +25,9 @@ bool kernels_has_name(const char *symbol);
 /* The kernel of that symbol, whose address nobody knows; never NULL. Any thread. */
 const struct kernel *kernels_find_named(const char *symbol);
 
-/*
- * Which kernels the user wants recorded, by their names as rtl shows them: readable, without ".kd".
+/* Which kernels the user wants recorded, by their names as rtl shows them: RTL_KERNEL and RTL_EXCLUDE of rtl(1).
  *
- * Settings, from the environment; each may have several regular expressions (POSIX, extended), one a
- * line. A name fits where some part of it does.
- *
- *	RTL_KERNEL	dispatches of kernels whose name fits one of these (all)
- *	RTL_EXCLUDE	but not of those whose name fits one of these (none)
- *
- * Threads: read once, before there are kernels; then any. No locks.
- */
+ * Threads: read once, before there are kernels; then any. No locks. */
 
 /* Not all kernels are wanted. Set by kernel_choice_init, before there are dispatches. */
 extern bool kernel_choice_on;

@@ -2,10 +2,6 @@
 #include "memory.h"
 
 #include <map.h>
-#include <pthread.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "../../common/threads.h"
 #include "agents.h"
@@ -31,11 +27,7 @@ static int pool_count; /* release after the pools are complete, acquire */
 STATIC_LOCK(pools_lock);
 static bool pools_ready; /* the pools_lock's */
 
-/* What all pools of an agent have in common. */
-struct owner {
-	struct memory_pool pool;
-	int *count;
-};
+static int pools_made; /* likewise */
 
 /* Flags have the same values for pools and regions, but for the last. */
 static const char *segment_name(uint32_t segment, uint32_t flags)
@@ -55,21 +47,18 @@ static const char *segment_name(uint32_t segment, uint32_t flags)
 	return flags & 8 ? "global fine-grained, extended scope" : "global";
 }
 
-static void add_to_pools(uint64_t handle, const struct owner *owner, uint32_t segment,
+/* `of`: what all pools of an agent have in common. */
+static void add_to_pools(uint64_t handle, const struct memory_pool *of, uint32_t segment,
 			 uint32_t flags)
 {
-	struct memory_pool *pool;
-
-	for (int i = 0; i < *owner->count; i++) {
+	for (int i = 0; i < pools_made; i++)
 		if (pools[i].handle == handle)
 			return;
-	}
-	if (*owner->count == MEMORY_POOLS_MAX)
+	if (pools_made == MEMORY_POOLS_MAX)
 		return;
-	pool = &pools[(*owner->count)++];
-	*pool = owner->pool;
-	pool->handle = handle;
-	pool->segment = interceptor_string(segment_name(segment, flags));
+	pools[pools_made] = *of;
+	pools[pools_made].handle = handle;
+	pools[pools_made++].segment = interceptor_string(segment_name(segment, flags));
 }
 
 static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
@@ -100,47 +89,38 @@ static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
 {
 	const struct agent *gpu = agents_find(agent);
 	char name[65] = "";
-	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "agent", .name = name, .hash = node};
-	uint64_t uid = 0;
 
 	if (gpu)
 		return gpu->uid;
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
-	if (*name)
-		(void)rtl_tracepoint_register(&desc, &uid);
-	return uid;
+	return *name ? interceptor_tracepoint("agent", name, NULL, node) : 0;
 }
 
 static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 {
-	int *count = data;
 	/* Agents without pools have no number of their own, and need none. */
-	struct owner owner = {.count = count,
-			      .pool.agent = *count ? pools[*count - 1].agent + 1 : 0};
+	struct memory_pool of = {.agent = pools_made ? pools[pools_made - 1].agent + 1 : 0};
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
 	(void)interceptor.hsa.agent_get_info(
-		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.pool.node);
-	owner.pool.on_gpu = type == HSA_DEVICE_TYPE_GPU;
-	owner.pool.agent_uid = agent_tracepoint(agent, owner.pool.node);
-	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
+		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &of.node);
+	of.on_gpu = type == HSA_DEVICE_TYPE_GPU;
+	of.agent_uid = agent_tracepoint(agent, of.node);
+	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &of);
 	if (interceptor.hsa.iterate_regions && interceptor.hsa.region_get_info)
-		(void)interceptor.hsa.iterate_regions(agent, add_region, &owner);
+		(void)interceptor.hsa.iterate_regions(agent, add_region, &of);
 	return HSA_STATUS_SUCCESS;
 }
 
 static void find_pools(void)
 {
-	int count = 0;
-
 	agents_init();
 	HOLD_LOCK(&pools_lock);
 	if (!pools_ready) {
-		(void)interceptor.hsa.iterate_agents(add_agent, &count);
+		(void)interceptor.hsa.iterate_agents(add_agent, NULL);
 		/* Pairs with the acquire in memory_pools_find. */
-		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
+		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
 		pools_ready = true;
 	}
 }
@@ -278,13 +258,6 @@ static void begin(struct memory_operation *op)
 	op->begin_ticks = rtl_ticks();
 }
 
-static void finish(struct memory_operation *op, uint32_t status)
-{
-	op->mem.status = calls_status_string((int)status);
-	op->mem.flags |= status ? RTL_HSA_MEM_FAILED : 0;
-	publish(op, true);
-}
-
 static void allocate(struct memory_operation *op, uint64_t pool, uint64_t bytes)
 {
 	const int place = pool ? memory_pools_find(pool) : -1;
@@ -377,14 +350,6 @@ static void take_back(struct memory_operation *op)
 	op->mem.in_use_bytes = *total(op->entry.place);
 }
 
-static void released(struct memory_operation *op, uint32_t status)
-{
-	if (status && op->remembered)
-		take_back(op);
-	if (!status && !op->remembered)
-		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
-}
-
 /* It takes one more release to release it. */
 static void retained(uint32_t kind, uint64_t address)
 {
@@ -428,11 +393,15 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 		retained(op->mem.kind, address);
 	if (!op->begin_ticks)
 		return;
-	if (op->function->does == MEMORY_RELEASES)
-		released(op, status);
-	else if (!status && values[op->function->address])
+	if (op->function->does != MEMORY_RELEASES && !status && values[op->function->address])
 		count_in(op, address);
-	finish(op, status);
+	else if (op->function->does == MEMORY_RELEASES && status && op->remembered)
+		take_back(op);
+	else if (op->function->does == MEMORY_RELEASES && !status && !op->remembered)
+		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
+	op->mem.status = calls_status_string((int)status);
+	op->mem.flags |= status ? RTL_HSA_MEM_FAILED : 0;
+	publish(op, true);
 }
 
 /* ---- beginning and end */

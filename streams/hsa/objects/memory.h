@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Memory that the application allocates and releases: the stream rtl.hsa.mem, the table of what is allocated, and
+/* Memory that the application allocates and releases: the stream rtl.hsa.mem, the table of what is allocated, and
  * totals.
  *
  * The wrappers of calls (call_wrappers.c) call memory_begin and memory_end. Once they are in the tables, allocations
  * are followed whether or not somebody listens, so that releases know sizes, and totals are right, when somebody does.
  *
- * Threads: memory_register in OnLoad, calls on any. One lock, for the table and the totals.
- */
+ * Threads: memory_register in OnLoad, calls on any. One lock, for the table and the totals. */
 #pragma once
 
 #include <rtl/events.h>

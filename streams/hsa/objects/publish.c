@@ -20,15 +20,9 @@ static uint64_t barrier_uids[3]; /* by kind; written once, before there is a que
 
 void publish_init(void)
 {
-	static const char *const names[] = {
-		[RTL_HSA_BARRIER_AND] = "barrier-AND", [RTL_HSA_BARRIER_OR] = "barrier-OR"};
-
-	for (int kind = RTL_HSA_BARRIER_AND; kind <= RTL_HSA_BARRIER_OR; kind++) {
-		const struct rtl_tracepoint_desc desc = {
-			.struct_size = sizeof(desc), .kind = "barrier", .name = names[kind]};
-
-		(void)rtl_tracepoint_register(&desc, &barrier_uids[kind]);
-	}
+	barrier_uids[RTL_HSA_BARRIER_AND] =
+		interceptor_tracepoint("barrier", "barrier-AND", NULL, 0);
+	barrier_uids[RTL_HSA_BARRIER_OR] = interceptor_tracepoint("barrier", "barrier-OR", NULL, 0);
 }
 
 /* A begin, whose number is even, is published where the program submits. That may be on the
@@ -145,16 +139,13 @@ static struct path {
 
 static uint64_t register_path(const struct copy *copy, uint64_t key)
 {
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
-					   .kind = "copy",
-					   .name = rtl_hsa_copy_direction_text(copy->direction),
-					   .hash = key};
-	uint64_t uid = 0;
+	const uint64_t uid = interceptor_tracepoint(
+		"copy", rtl_hsa_copy_direction_text(copy->direction), NULL, key);
 
-	if (rtl_tracepoint_register(&desc, &uid))
-		return 0;
-	interceptor_set_number(uid, "src_gpu", copy->src_node);
-	interceptor_set_number(uid, "dst_gpu", copy->dst_node);
+	if (uid) {
+		interceptor_set_number(uid, "src_gpu", copy->src_node);
+		interceptor_set_number(uid, "dst_gpu", copy->dst_node);
+	}
 	return uid;
 }
 
@@ -165,8 +156,7 @@ static uint64_t path_uid(const struct copy *copy)
 	struct path *path = &paths[(key * 0x9e3779b97f4a7c15u) >> 56];
 	uint64_t uid;
 
-	/* Acquire: pairs with the release below, the id belongs to the key. A place is written
-	 * once. */
+	/* Acquire: pairs with the release below, the id belongs to the key. A place is written once. */
 	if (__atomic_load_n(&path->uid, __ATOMIC_ACQUIRE) &&
 	    __atomic_load_n(&path->key, __ATOMIC_RELAXED) == key)
 		return __atomic_load_n(&path->uid, __ATOMIC_RELAXED);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source of the work knows. Intercepted queues know
+/* Events of rtl.hsa and rtl.hsa.copy: what a GPU does, as far as the source of the work knows. Intercepted queues know
  * packets; another source may know less: then members are 0.
  *
  * Threads: any; no locks. The record may wait for room in a ring, as the policy says, also inside a queue's lock, which
- * nobody who makes room needs. On the runtime's own thread a begin without room is discarded and counted.
- */
+ * nobody who makes room needs. On the runtime's own thread a begin without room is discarded and counted. */
 #pragma once
 
 #include <rtl/publish.h>
@@ -89,8 +87,7 @@ void publish_init(void);
 
 /* Of a queue that is not known, a packet's number counts the work of all such; it is not published. */
 
-/* The number by which events of a queue's packet go together: it names the packet for as long as the
- * process lives. */
+/* The number by which events of a queue's packet go together: it names the packet for as long as the process lives. */
 static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t packet_id)
 {
 	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));

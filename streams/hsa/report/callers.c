@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <rtl/publish.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "../../common/reserve.h"
 
 #define WORDS (sizeof(struct caller) / 8)

@@ -2,8 +2,6 @@
 #include "profiler.h"
 
 #include <map.h>
-#include <pthread.h>
-#include <stdlib.h>
 
 #include "../../common/threads.h"
 #include "report.h"

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What calls of the program submit, as notes and in the ledger: see profiler.h.
+/* What calls of the program submit, as notes and in the ledger. HIP's records may lack work that was submitted. So how
+ * much there is to come is known from the calls: a launch of a graph is what the graph's nodes are.
  *
- * HIP's records may lack work that was submitted. So how much there is to come is known from the calls: a
- * launch is a kernel, a copy a copy, a launch of a graph what the graph's nodes are.
- *
- * Threads: the program's, when a call of HIP has returned. No lock, but for graphs.
- */
-#include <rtl/rtl.h>
-#include <rtl/stream.h>
-#include <string.h>
+ * Threads: the program's, when a call of HIP has returned. No lock, but for graphs. */
 
 #include "../../common/shared.h"
 #include "interceptor.h"
@@ -33,15 +26,6 @@ bool launches_may(const char *function)
 	       starts(function, "hipEventRecord") || starts(function, "hipExt");
 }
 
-/* Whether it changes what is known of streams and graphs. */
-static bool is_followed(const char *function)
-{
-	return starts(function, "hipStreamBeginCapture") ||
-	       starts(function, "hipStreamEndCapture") || starts(function, "hipGraphInstantiate") ||
-	       starts(function, "hipGraphExecDestroy") ||
-	       starts(function, "hipGraphNodeSetEnabled");
-}
-
 unsigned launches_kind(uint32_t id, const char *function)
 {
 	static uint8_t kinds[FUNCTIONS_MAX]; /* relaxed: the same whoever finds out */
@@ -50,7 +34,8 @@ unsigned launches_kind(uint32_t id, const char *function)
 	if (__builtin_expect(kind != 0, 1))
 		return kind;
 	kind = CALL_IS_KNOWN | (launches_may(function) ? CALL_SUBMITS : 0) |
-	       (is_followed(function) ? CALL_IS_FOLLOWED : 0) |
+	       (starts(function, "hipGraph") || strstr(function, "Capture") ? CALL_IS_FOLLOWED
+									    : 0) |
 	       CALL_WAITS * report_has_waited(function);
 	if (id < FUNCTIONS_MAX)
 		__atomic_store_n(&kinds[id], (uint8_t)kind, __ATOMIC_RELAXED);
@@ -206,7 +191,7 @@ static bool is_captured(void)
 	return ask && !ask((void *)(uintptr_t)thread_context.hip_stream, &status) && status;
 }
 
-/* What becomes of streams and graphs. */
+/* What becomes of streams and graphs, as some of these functions tell. */
 static void follow(const char *function, const uint64_t *slots)
 {
 	if (starts(function, "hipStreamBeginCapture"))

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Looks at the records of HIP's profiler, and publishes what has come: see profiler.h.
+/* Looks at the records of HIP's profiler, and publishes what has come: see README.md.
  *
- * A record may be complete before its call has noted whose it is (profiler.h). So it is kept until the call has
- * returned, and for some time then: the thread has only to come to its note.
- *
- * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c).
- */
+ * Threads: rtl-hip, a thread that has waited, and whoever ends: one at a time (profiler.c). */
 #include <rtl/events.h>
-#include <rtl/rtl.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../common/reserve.h"
 #include "../../common/shared.h"

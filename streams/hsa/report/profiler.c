@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HIP's own profiler: see report.h and profiler.h. The thread `rtl-hip` looks at the records; nothing is
- * registered with HIP, which would tell later and could not be taken back.
- *
- * - Enable. Before HIP is up that would break it. So the program's first call of HIP (reports, common/shared.h) first
- *   has HIP initialise itself, then enables, and checks the record of a call of ours.
- * - Links. When a call that submits work has returned, its thread looks for the call's record, and notes
- *   what it was within, and how much work there is to come (launches.c).
- * - Memory. HIP gives nothing back. RTL_SOURCE_MEMORY bounds what it may keep (1G); then it is disabled.
- * - The end. Disable waits for all work of the GPU, and so would HIP's own end while it is enabled. So a
- *   handler of exit, which runs before HIP's, has a helper disable it, for RTL_HSA_EXIT_MS. If that
- *   is not enough, the process ends there with its status.
+/* Finds, enables and disables HIP's own profiler: see README.md and profiler.h. Nothing is registered with HIP, which
+ * would tell later and could not be taken back; HIP gives no memory back. Disable waits for all work of the GPU, and so
+ * would HIP's own end while it is enabled. So a handler of exit, which runs before HIP's, has a helper disable it, for
+ * RTL_HSA_EXIT_MS. If that is not enough, the process ends there with its status.
  *
  * Threads: the program's in calls of HIP; rtl-hip; the helper. Locks: one around the first call; one
- * around a look at the records, which a thread that has waited takes, too.
- */
+ * around a look at the records, which a thread that has waited takes, too. */
 #include "profiler.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../common/shared.h"
@@ -154,7 +140,6 @@ void profiler_give_up(const char *why)
 	report_refuse(why);
 }
 
-/* HIP has kept as much as it may. */
 void profiler_stop_for_memory(uint64_t bytes)
 {
 	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);

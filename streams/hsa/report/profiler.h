@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HIP's own profiler, for those who work with it:
- *	profiler.c	finds, enables and disables it
- *	launches.c	calls of the program that have submitted work, and how much
- *	look.c		its records, and what they tell of the GPU's work
- */
+/* HIP's own profiler, for those who work with it: see README.md. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "submitters.h"
 
-/*
- * Records of HIP's own profiler, as HIP has them from ROCm 7.14 on (header version 0.1; 0.2 has
+/* Records of HIP's own profiler, as HIP has them from ROCm 7.14 on (header version 0.1; 0.2 has
  * the registers of a kernel, too): a record for each call, in slabs.
  *
  * A record is cleared when a call takes it, and filled by the call's thread. The GPU's half, and the list
- * behind it, are written without a lock by whoever learns that the work has ended: the flag comes last.
- */
+ * behind it, are written without a lock by whoever learns that the work has ended: the flag comes last. */
 
 struct gpu_work {
 	uint64_t flags;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report.h"
 
-#include <rtl/rtl.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../common/next.h"
 #include "agents.h"
@@ -57,14 +54,6 @@ void report_refuse(const char *why)
 	rtl_stream_count_missed(interceptor.stream, "HIP does not report its work as it should", 1);
 }
 
-/* What cannot be had without queues of ours; NULL: nothing of it is asked for. */
-static const char *find_obstacle(void)
-{
-	const char *counters = getenv("RTL_COUNTERS");
-
-	return counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
-}
-
 /* The first way that HIP has; or NULL, and why it cannot be used. */
 static const struct report_way *find_way(const char **why)
 {
@@ -80,27 +69,34 @@ static const struct report_way *find_way(const char **why)
 	return NULL;
 }
 
+/* Which way to take; or NULL, and why it is queues. */
+static const struct report_way *choose(bool is_asked, const char **why)
+{
+	const char *counters = getenv("RTL_COUNTERS");
+	const struct report_way *found;
+
+	*why = counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
+	found = *why ? NULL : find_way(why);
+	if (found && !is_asked)
+		*why = found->doubt;
+	return *why ? NULL : found;
+}
+
 /* RTL_SOURCE becomes what it means here: queue or runtime. */
 static bool accept(void)
 {
 	enum config_source *source = &interceptor.config.source;
 	const bool is_asked = *source == CONFIG_RUNTIME;
-	const char *why = NULL;
+	const char *why;
 
 	if (*source == CONFIG_QUEUE)
 		return true;
-	way = NULL;
-	why = find_obstacle();
-	if (!why)
-		way = find_way(&why);
-	if (way && !is_asked)
-		why = way->doubt;
-	if (!why) {
+	way = choose(is_asked, &why);
+	if (way) {
 		*source = CONFIG_RUNTIME;
 		rtl_log(RTL_LEVEL_INFO, "hsa", "source: runtime, %s", way->name);
 		return true;
 	}
-	way = NULL;
 	if (!is_asked) {
 		*source = CONFIG_QUEUE;
 		rtl_log(RTL_LEVEL_INFO, "hsa", "source: queue, not runtime: %s", why);
@@ -115,13 +111,11 @@ static bool accept(void)
 
 const char *rtl_publisher_source(bool is_asked, bool *is_runtime)
 {
-	const char *why = find_obstacle();
-	const struct report_way *found = why ? NULL : find_way(&why);
+	const char *why;
+	const struct report_way *found = choose(is_asked, &why);
 
-	if (found)
-		why = is_asked ? NULL : found->doubt;
-	*is_runtime = !why;
-	return why ? why : found->name;
+	*is_runtime = found;
+	return found ? found->name : why;
 }
 
 static void hook(struct root_table *root)

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime). Then no queue is intercepted, no
- * signal touched and no copy hooked, so nothing is seen twice. GPUs and code are followed as with queues.
- *
- * HIP can be asked in two ways, each a struct report_way:
- *	profiler.c	the records of HIP's own profiler, if it has one
- *	tracer.c	HIP's callback for tracers, where the layout of its data is known
- * Both hand a struct reported to reported.h.
+/* The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime), asked in one of two ways, each a struct
+ * report_way; see README.md. GPUs and code are followed as with queues.
  *
  * Threads of this room: the program's in calls of HIP, which submit work; HIP's own and the program's, where it ends; a
- * thread `rtl-hip` that publishes. Locks: that of what waits to be published, held for loads and stores.
- */
+ * thread `rtl-hip` that publishes. Locks: that of what waits to be published, held for loads and stores. */
 #pragma once
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "submitters.h"
 
@@ -42,10 +32,8 @@ extern const struct report_way report_tracer, report_profiler;
 /* HIP's function of that name; NULL: HIP is not in the process, or lacks it. */
 void *report_find(const char *symbol);
 
-/*
- * For `rtl doctor`, in a process that has loaded HIP, before HSA begins: whether RTL_SOURCE=runtime
- * (is_asked) or auto would mean HIP here. Returns how HIP is asked, or why it is not.
- */
+/* For `rtl doctor`, in a process that has loaded HIP, before HSA begins: whether RTL_SOURCE=runtime
+ * (is_asked) or auto would mean HIP here. Returns how HIP is asked, or why it is not. */
 __attribute__((visibility("default"))) const char *rtl_publisher_source(bool is_asked,
 									bool *is_runtime);
 

@@ -2,9 +2,7 @@
 #include "reported.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <rtl/events.h>
-#include <time.h>
 
 #include "../../common/reserve.h"
 #include "../../common/shared.h"
@@ -37,20 +35,15 @@
 #define SETTLE_MOST_NS 2000000000u
 
 /* What has been reported and not published. */
-struct waiting {
-	struct waiting *next;
-	struct reported work;
-};
-
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* something may come; fewer wait */
-	/* The lock's: as many as were ever needed at once are memory. */
-	struct waiting *all, *free, *first, **last;
-	uint32_t used;  /* of all: those that were ever needed */
+	/* The lock's: a ring, which begins anew when it is empty, so that only what was ever needed is memory. */
+	struct reported *ring;
+	uint32_t first;
 	uint32_t taken; /* of whoever publishes them just now */
 	bool stops;     /* no more is taken */
-	/* Written under the lock. Relaxed where it is read without: a hint. */
+	/* How many wait. Written under the lock. Relaxed where it is read without: a hint. */
 	uint32_t count;
 	bool idle; /* relaxed: the thread sleeps until it is woken, and wakes now and then */
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -88,24 +81,33 @@ static struct {
 		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
 		/* Relaxed: so much of it did not come when it was awaited; when it was to settle. */
 		uint64_t missing[2];
-	} of[STREAMS + 1]; /* of all streams, what `pending` does not count */
+	} of[STREAMS + 1];
 } streams;
 
 /* ---- the ledger ---- */
 
-static void wake(void);
+__attribute__((cold, noinline)) static void wake(void)
+{
+	const int saved = errno;
+
+	pthread_mutex_lock(&queue.lock);
+	pthread_cond_signal(&queue.more);
+	pthread_mutex_unlock(&queue.lock);
+	errno = saved;
+}
 
 static uint32_t stream_place(uint64_t stream)
 {
-	return (uint32_t)(stream * 0x9e3779b97f4a7c15u >> 32) % STREAMS;
+	return streams.known && stream != REPORTED_NO_STREAM
+		       ? (uint32_t)(stream * 0x9e3779b97f4a7c15u >> 32) % STREAMS
+		       : ALL_STREAMS;
 }
 
 /* Release: a process that is killed afterwards has said so. Partner: the ledger's reader. */
 void reported_begin(enum reported_op op, uint64_t count)
 {
-	if (streams.known)
-		__atomic_fetch_add(&streams.of[stream_place(thread_context.hip_stream)].begun,
-				   count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&streams.of[stream_place(thread_context.hip_stream)].begun, count,
+			   __ATOMIC_RELAXED);
 	__atomic_fetch_add(&pending[op == REPORTED_COPY]->begun, count, __ATOMIC_RELEASE);
 	if (__builtin_expect(__atomic_load_n(&queue.idle, __ATOMIC_RELAXED), 0))
 		wake();
@@ -114,18 +116,16 @@ void reported_begin(enum reported_op op, uint64_t count)
 /* The same; what has ended is in a ring, or counted elsewhere. */
 void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
 {
-	if (count && streams.known)
-		/* Release: who awaits it finds it in the ring. */
-		__atomic_fetch_add(&streams.of[stream_place(stream)].ended, count,
-				   __ATOMIC_RELEASE);
-	if (count)
-		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
+	if (!count)
+		return;
+	/* Release: who awaits it finds it in the ring. */
+	__atomic_fetch_add(&streams.of[stream_place(stream)].ended, count, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
 }
 
 void reported_count_unwanted(uint64_t stream, bool ended)
 {
-	const uint32_t place =
-		streams.known && stream != REPORTED_NO_STREAM ? stream_place(stream) : ALL_STREAMS;
+	const uint32_t place = stream_place(stream);
 
 	/* Release: of an end. */
 	__atomic_fetch_add(ended ? &streams.of[place].ended : &streams.of[place].begun, 1,
@@ -283,76 +283,51 @@ static void publish(const struct reported *work)
 
 /* ---- what waits ---- */
 
-/* Under the lock: the next that waits; NULL: none. */
-static struct waiting *take(void)
+static uint32_t waiting(void)
 {
-	struct waiting *waiting = queue.first;
-
-	if (!waiting)
-		return NULL;
-	queue.first = waiting->next;
-	if (!queue.first)
-		queue.last = &queue.first;
-	queue.taken++;
-	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) - 1,
-			 __ATOMIC_RELAXED);
-	return waiting;
+	return __atomic_load_n(&queue.count, __ATOMIC_RELAXED);
 }
 
-/* Under the lock. */
-static void give_back(struct waiting *waiting)
+/* Under the lock: the first of what waits, which is something. */
+static struct reported take(void)
 {
-	waiting->next = queue.free;
-	queue.free = waiting;
-	if (!--queue.taken || !queue.first)
-		pthread_cond_broadcast(&queue.less);
-}
+	const struct reported work = queue.ring[queue.first];
 
-/* Under the lock: one to be filled; NULL: too much waits. */
-static struct waiting *make(void)
-{
-	struct waiting *waiting = queue.free;
-
-	if (waiting)
-		queue.free = waiting->next;
-	else if (queue.used < interceptor.config.slots)
-		waiting = &queue.all[queue.used++];
-	return waiting;
+	__atomic_store_n(&queue.count, waiting() - 1, __ATOMIC_RELAXED);
+	queue.first = waiting() ? (queue.first + 1) % interceptor.config.slots : 0;
+	return work;
 }
 
 /* False: too much waits, or it is over. */
 static bool put(const struct reported *work)
 {
 	HOLD_LOCK(&queue.lock);
-	struct waiting *waiting = queue.stops ? NULL : make();
+	const uint32_t count = waiting();
 
-	if (!waiting)
+	if (queue.stops || count == interceptor.config.slots)
 		return false;
-	*waiting = (struct waiting){.work = *work};
-	*queue.last = waiting;
-	queue.last = &waiting->next;
-	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
-			 __ATOMIC_RELAXED);
+	queue.ring[(queue.first + count) % interceptor.config.slots] = *work;
+	__atomic_store_n(&queue.count, count + 1, __ATOMIC_RELAXED);
 	return true;
-}
-
-static bool has_room(const struct reported *work)
-{
-	return !rtl_room(*events[work->op].stream, events[work->op].end, events[work->op].size);
 }
 
 /* Publishes what waits. Where it may not wait for room, as far as there is some. */
 static void publish_all(bool may_wait)
 {
-	struct waiting *waiting;
-
 	pthread_mutex_lock(&queue.lock);
-	while (queue.first && (may_wait || has_room(&queue.first->work))) {
-		waiting = take();
+	while (waiting()) {
+		const enum reported_op op = queue.ring[queue.first].op;
+
+		if (!may_wait && rtl_room(*events[op].stream, events[op].end, events[op].size))
+			break;
+		const struct reported work = take();
+
+		queue.taken++;
 		pthread_mutex_unlock(&queue.lock);
-		publish(&waiting->work);
+		publish(&work);
 		pthread_mutex_lock(&queue.lock);
-		give_back(waiting);
+		if (!--queue.taken || !waiting())
+			pthread_cond_broadcast(&queue.less);
 	}
 	pthread_mutex_unlock(&queue.lock);
 }
@@ -371,22 +346,14 @@ __attribute__((cold, noinline)) static void help(void)
 
 bool reported_has_room(bool may_wait)
 {
-	for (int i = 0; i < 2; i++) {
-		bool room;
-
-		pthread_mutex_lock(&queue.lock);
-		room = queue.stops || queue.free || queue.used < interceptor.config.slots;
-		pthread_mutex_unlock(&queue.lock);
-		if (room)
-			return true;
+	if (waiting() == interceptor.config.slots)
 		publish_all(may_wait || is_own);
-	}
-	return false;
+	return waiting() < interceptor.config.slots;
 }
 
 void reported_help(void)
 {
-	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) != 0, 0))
+	if (__builtin_expect(waiting() != 0, 0))
 		help();
 }
 
@@ -394,26 +361,19 @@ void reported_help(void)
 
 static uint64_t begun_in(uint32_t place)
 {
-	const uint64_t begun = __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
-
-	return place == ALL_STREAMS && !streams.known
-		       ? begun + __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
-				 __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
-		       : begun;
-}
-
-static uint64_t ended_at_all(void)
-{
-	return __atomic_load_n(&streams.of[ALL_STREAMS].ended, __ATOMIC_ACQUIRE) +
-	       __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
-	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
 }
 
 static uint64_t ended_in(uint32_t place)
 {
-	return place == ALL_STREAMS && !streams.known
-		       ? ended_at_all()
-		       : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+}
+
+/* Changes where anything ends. */
+static uint64_t ended_at_all(void)
+{
+	return ended_in(ALL_STREAMS) + __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
 }
 
 enum { AWAIT, SETTLE };
@@ -465,8 +425,7 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 
 bool reported_is_behind(void)
 {
-	const uint32_t place =
-		streams.known ? stream_place(thread_context.hip_stream) : ALL_STREAMS;
+	const uint32_t place = stream_place(thread_context.hip_stream);
 
 	return left_in(place, begun_in(place), AWAIT);
 }
@@ -531,7 +490,7 @@ static void nap(unsigned *quiet)
 	pthread_mutex_lock(&queue.lock);
 	__atomic_store_n(&queue.idle, true, __ATOMIC_RELAXED);
 	until = time_from_now(LONG_S * 1000000000ull);
-	if (!queue.first)
+	if (!waiting())
 		(void)pthread_cond_timedwait(&queue.more, &queue.lock, &until);
 	__atomic_store_n(&queue.idle, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&queue.lock);
@@ -554,25 +513,14 @@ static void *run(void *data)
 	return NULL;
 }
 
-__attribute__((cold, noinline)) static void wake(void)
-{
-	const int saved = errno;
-
-	pthread_mutex_lock(&queue.lock);
-	pthread_cond_signal(&queue.more);
-	pthread_mutex_unlock(&queue.lock);
-	errno = saved;
-}
-
 int reported_start(void)
 {
 	streams.known = hip_mode_has_calls();
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
-	queue.last = &queue.first;
-	queue.all = memory_reserve(interceptor.config.slots * sizeof(*queue.all));
-	queue.stops = !queue.all;
+	queue.ring = memory_reserve(interceptor.config.slots * sizeof(*queue.ring));
+	queue.stops = !queue.ring;
 	return queue.stops || own_thread_start(run, NULL) ? RTL_ENOMEM : 0;
 }
 
@@ -585,7 +533,7 @@ static void wait_for_thread(uint32_t most, uint32_t timeout_ms)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
 	pthread_mutex_lock(&queue.lock);
 	pthread_cond_signal(&queue.more);
-	while (__atomic_load_n(&queue.count, __ATOMIC_RELAXED) > most || (!most && queue.taken))
+	while (waiting() > most || (!most && queue.taken))
 		if (pthread_cond_timedwait(&queue.less, &queue.lock, &until))
 			break;
 	pthread_mutex_unlock(&queue.lock);
@@ -602,10 +550,13 @@ void reported_stop(uint32_t timeout_ms)
 								   : interceptor.config.wait_ms);
 	pthread_mutex_lock(&queue.lock);
 	queue.stops = true;
-	for (struct waiting *waiting; (waiting = take()); give_back(waiting)) {
-		left[waiting->work.op]++;
-		ends[waiting->work.begun_as] += waiting->work.ends;
+	while (waiting()) {
+		const struct reported work = take();
+
+		left[work.op]++;
+		ends[work.begun_as] += work.ends;
 	}
+	pthread_cond_broadcast(&queue.less);
 	pthread_mutex_unlock(&queue.lock);
 	for (int op = 0; op < REPORTED_OPS; op++) {
 		miss(op, SLOW ", at exit", left[op]);
@@ -649,9 +600,7 @@ void reported_hold_back(void)
 {
 	const int saved = errno;
 
-	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) >
-				     interceptor.config.slots / 2,
-			     0) &&
+	if (__builtin_expect(waiting() > interceptor.config.slots / 2, 0) &&
 	    interceptor.config.wait_ms)
 		wait_for_thread(interceptor.config.slots / 2, interceptor.config.wait_ms);
 	errno = saved;

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Work that HIP has reported, as events; and its ledger.
+/* Work that HIP has reported, as events; and its ledger. See README.md.
  *
- * Threads: any. Who reports only puts the work into a list, as HIP may free what its thread still needs. The thread
- * `rtl-hip` publishes a millisecond later. So does a thread that has waited for the GPU, before its call of HIP
- * returns, as far as its ring has room. If much waits, submitting threads wait.
- */
+ * Threads: any. */
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "publish.h"
 

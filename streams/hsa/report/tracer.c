@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * HIP's callback for tracers (hipRegisterTracerCallback): see report.h. It is called
+/* HIP's callback for tracers (hipRegisterTracerCallback): see report.h. It is called
  *	with ACTIVITY_CALL where a call of HIP begins, with HIP's struct of the call: the number put there is kept with
  *	each command of the call;
  *	with ACTIVITY_WORK and nothing where a command is made: whether it is to be timed and reported;
@@ -12,17 +11,11 @@
  * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
  * and that HIP does not set: a HIP whose size is not known cannot be used.
  *
- * Threads: the program's and HIP's. No locks.
- * Source: prof_protocol.h and hip_prof_str.h of HIP.
- */
+ * Threads: the program's and HIP's. No locks. Source: prof_protocol.h and hip_prof_str.h of HIP. */
 #include <dlfcn.h>
 #include <limits.h>
-#include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "../../common/shared.h"

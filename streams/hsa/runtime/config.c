@@ -1,29 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA interceptor's settings, from the environment: see config.h.
- *
- *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
- *				16777216 (131072)
- *	RTL_HSA_WAIT_MS		longest wait for a slow subscriber, of a thread that submits or has
- *				waited for the GPU, and of the process at its end: milliseconds, up
- *				to 600000 (60000)
- *	RTL_HSA_EXIT_MS		longest wait at the end for dispatches under way: milliseconds, up
- *				to 600000 (1000)
- *
- * Others have a say in these, which are not ours alone:
- *
- *	RTL_MODE		lite: dispatches without a completion signal of the application,
- *				the others are counted as missed; standard, or default: all;
- *				hip: as standard, beside HIP's interceptor, which must be
- *				preloaded; full: barriers, memory and calls of the HSA runtime too
- *				(standard)
- *	RTL_SOURCE		queue: GPU work is what passes through intercepted queues; runtime:
- *				what HIP reports; auto: runtime where that is safe (queue)
- *	RTL_MODE_FALLBACK=1	a mode that cannot be had here becomes standard
- *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
- *				neither 0 nor 1 is librtl's to say
- *	RTL_BUFFER_POLICY	discard: as RTL_HSA_WAIT_MS=0
- */
+/* The HSA interceptor's settings, from the environment; rtl(1) has them. */
 #include "config.h"
 
 #include <errno.h>
@@ -34,24 +10,11 @@
 
 #include "../../hip/preload.h"
 
-static bool is_set(const char *name)
-{
-	const char *value = secure_getenv(name);
-
-	return value && *value && strcmp(value, "0") != 0;
-}
-
-static bool is_strict(void)
-{
-	const char *value = secure_getenv("RTL_STRICT");
-
-	return value && !strcmp(value, "1");
-}
-
 /* Whether RTL_MODE can be done, and which it is. */
 static bool read_mode(enum config_mode *mode)
 {
 	const char *name = secure_getenv("RTL_MODE");
+	const char *fallback = secure_getenv("RTL_MODE_FALLBACK");
 
 	*mode = CONFIG_STANDARD;
 	if (!name || !*name || !strcmp(name, "standard") || !strcmp(name, "default"))
@@ -69,7 +32,7 @@ static bool read_mode(enum config_mode *mode)
 	}
 	if (hip_is_preloaded() || hip_table_taken())
 		return true;
-	if (is_set("RTL_MODE_FALLBACK")) {
+	if (fallback && *fallback && strcmp(fallback, "0") != 0) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD: mode standard instead");
 		return true;
@@ -121,10 +84,13 @@ static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_
 bool config_read(struct config *config)
 {
 	const char *policy = secure_getenv("RTL_BUFFER_POLICY");
+	const char *strict = secure_getenv("RTL_STRICT");
 	bool good = true, able;
 
-	*config = (struct config){
-		.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000, .strict = is_strict()};
+	*config = (struct config){.slots = 131072,
+				  .wait_ms = 60000,
+				  .exit_timeout_ms = 1000,
+				  .strict = strict && !strcmp(strict, "1")};
 	able = read_mode(&config->mode);
 	able &= read_source(&config->source);
 	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);

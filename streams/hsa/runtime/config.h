@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA interceptor's settings, from the environment; config.c lists them.
- *
- * Threads: read in OnLoad. No locks.
- */
+/* The HSA interceptor's settings, from the environment: see rtl(1). Threads: read in OnLoad. No locks. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,9 +27,6 @@ struct config {
 	bool strict; /* what cannot be had ends the program */
 };
 
-/*
- * Reads the settings. What is wrong with them is said in one line each.
- * Returns whether collecting is possible as asked. Does not return if RTL_STRICT is 1 and they are
- * wrong.
- */
+/* Reads the settings. What is wrong with them is said in one line each. Returns whether collecting is possible as
+ * asked. Does not return if RTL_STRICT is 1 and they are wrong. */
 bool config_read(struct config *config);

@@ -14,6 +14,20 @@ uint64_t interceptor_string(const char *text)
 	return id;
 }
 
+uint64_t interceptor_tracepoint(const char *kind, const char *name, const char *source,
+				uint64_t hash)
+{
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+						 .kind = kind,
+						 .name = name,
+						 .source = source,
+						 .hash = hash};
+	uint64_t uid = 0;
+
+	(void)rtl_tracepoint_register(&desc, &uid);
+	return uid;
+}
+
 void interceptor_set_number(uint64_t uid, const char *key, uint64_t value)
 {
 	char text[24];

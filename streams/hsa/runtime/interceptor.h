@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its
- * state and the stream.
+/* What the parts of the HSA interceptor share: its settings, the runtime's own functions, its state and the stream.
  *
  * Threads: set up in OnLoad, before any other HSA call of the application; read by all
- * afterwards. `state` changes later: see below.
- */
+ * afterwards. `state` changes later: see below. */
 #pragma once
 
 #include <hsa/amd_hsa_queue.h>
@@ -13,8 +10,6 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <rtl/rtl.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "config.h"
 #include "table.h"
@@ -24,10 +19,8 @@ typedef void (*packet_interceptor)(const void *packets, uint64_t count, uint64_t
 				   packet_writer write);
 typedef void (*queue_error_callback)(hsa_status_t status, hsa_queue_t *queue, void *data);
 
-/*
- * A queue's descriptor, version 1, of hsa_amd_queue_create (hsa_ext_amd.h of ROCm 7.15, interface
- * version 1.26), which no header that we are built with need have.
- */
+/* A queue's descriptor, version 1, of hsa_amd_queue_create (hsa_ext_amd.h of ROCm 7.15, interface
+ * version 1.26), which no header that we are built with need have. */
 struct queue_descriptor {
 	uint16_t version;
 	uint16_t flags;      /* where its memory is */
@@ -98,6 +91,9 @@ typedef hsa_status_t async_batch_copy_fn(const void *ops, uint32_t op_count, uin
 	MUST(signal_async_handler, hsa_amd_signal_async_handler)                                   \
 	MUST(intercept_create, hsa_amd_queue_intercept_create, intercept_create_fn)                \
 	MUST(intercept_register, hsa_amd_queue_intercept_register, intercept_register_fn)          \
+	MAY(signal_load, hsa_signal_load_scacquire)                                                \
+	MAY(signal_wait, hsa_signal_wait_scacquire)                                                \
+	MAY(get_dispatch_time, hsa_amd_profiling_get_dispatch_time)                                \
 	MAY(status_string, hsa_status_string)                                                      \
 	MAY(register_event_handler, hsa_amd_register_system_event_handler)                         \
 	MAY(queue_set_priority, hsa_amd_queue_set_priority)                                        \
@@ -153,21 +149,20 @@ static inline bool interceptor_on(void)
 /* An interned string; 0 if there is no memory for it. */
 uint64_t interceptor_string(const char *text);
 
+/* A tracepoint, whose source may be NULL; 0 if there is no memory for it. */
+uint64_t interceptor_tracepoint(const char *kind, const char *name, const char *source,
+				uint64_t hash);
+
 /* A tracepoint's metadata as a decimal number. */
 void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
 
-/*
- * Finds the runtime's functions in its tables and keeps them.
- * Returns NULL, or the name of one that must be there and is not.
- */
+/* Finds the runtime's functions in its tables and keeps them.
+ * Returns NULL, or the name of one that must be there and is not. */
 const char *interceptor_take_functions(struct root_table *root);
 
-/*
- * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of
- * ours waits on it.
+/* The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of ours waits on it.
  *
- * Threads: any; handler_thread_find once for each runtime, on a thread of ours.
- */
+ * Threads: any; handler_thread_find once for each runtime, on a thread of ours. */
 
 /* Its id, 0 if not known. Relaxed: a fact by itself. */
 extern uint32_t handler_thread;

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any
- * library in the process that exports HSA_AMD_TOOL_PRIORITY).
+/* OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any library in the process that
+ * exports HSA_AMD_TOOL_PRIORITY). When nobody subscribes, nothing is touched: the program runs as if we were not there.
  *
- * When nobody subscribes, nothing is touched: the program runs as if we were not there.
- *
- * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
- */
+ * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <rtl/events.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,7 +57,7 @@ static bool somebody_may_want(void)
 }
 
 /* Nothing is recorded any more; what is under way gets the configured time to end. */
-static void stop(void)
+static void stop(void *unused)
 {
 	if (interceptor_on())
 		__atomic_store_n(&interceptor.listened,
@@ -79,11 +74,6 @@ static void in_child(void)
 	EACH_PART(forked);
 }
 
-static void at_finish(void *user)
-{
-	stop();
-}
-
 /* Once in a process. */
 static bool prepare_process(void)
 {
@@ -94,7 +84,7 @@ static bool prepare_process(void)
 	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
 		if ((*part)->prepare && !(*part)->prepare())
 			return false;
-	if (rtl_at_finish(at_finish, NULL))
+	if (rtl_at_finish(stop, NULL))
 		return false;
 	(void)pthread_atfork(NULL, NULL, in_child);
 	done = true;
@@ -112,12 +102,6 @@ static bool all_accept(void)
 		return false;
 	}
 	return true;
-}
-
-static bool tables_usable(const struct root_table *root)
-{
-	return root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
-	       root->amd;
 }
 
 /* Whether another copy of this library (one that is installed, one that is built) does the work. */
@@ -140,7 +124,10 @@ static bool start(struct root_table *root)
 	if (!config_read(&interceptor.config) || !all_accept())
 		return false;
 	EACH_PART(register_streams);
-	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";
+	missing = "table";
+	if (root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
+	    root->amd)
+		missing = interceptor_take_functions(root);
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"this HSA runtime has no %s: GPU work is not traced", missing);
@@ -180,7 +167,7 @@ void OnUnload(void)
 {
 	if (!interceptor_on())
 		return;
-	stop();
+	stop(NULL);
 	EACH_PART(runtime_ends);
 }
 
@@ -192,21 +179,15 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 	return true;
 }
 
-/*
- * How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables
- * before they look for tools of HSA_TOOLS_LIB, and it gives them to the one function
- * rocprofiler_set_api_table that it finds: ours, with ROCPROFILER_REGISTER_LIBRARY, or where we
- * are preloaded and some tool for rocprofiler-sdk is in the process, too.
- *
- * In the second case the other tool needs the tables more than we do: they go on to the next
- * function of that name, or to rocprofiler-sdk, which librocprofiler-register would have loaded
- * if it had not found us. Then they are ours: whatever is hooked already is the runtime to us.
- *
- * Nobody tells of the runtime's end in this way; so its hsa_init and hsa_shut_down are counted.
+/* How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
+ * for tools of HSA_TOOLS_LIB, and it gives them to the one function rocprofiler_set_api_table that it finds: ours, with
+ * ROCPROFILER_REGISTER_LIBRARY, or where we are preloaded and some tool for rocprofiler-sdk is in the process, too.
+ * Then the other tool needs the tables more than we do: they go on to the next function of that name, or to
+ * rocprofiler-sdk, which librocprofiler-register would have loaded if it had not found us. Then they are ours: whatever
+ * is hooked already is the runtime to us. Nobody tells of the runtime's end in this way.
  *
  * Threads: in hsa_init, under the runtime's own lock; the hooks: any, one at a time.
- * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp.
- */
+ * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp. */
 #define SDK "librocprofiler-sdk.so"
 
 typedef int set_api_table_fn(const char *name, uint64_t version, uint64_t instance, void **tables,

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The room `runtime`: the way into the HSA runtime and out of it. It has the runtime's tables and
- * functions, the settings, the state, the clocks, and OnLoad and OnUnload.
+/* The room `runtime`: the way into the HSA runtime and out of it, its tables and functions, the settings, the state, the
+ * clocks. The rooms from the bottom up, and what each sees, are in README.md. What the runtime's beginning and end mean
+ * to a room it says in a struct hsa_part. That is the only way up: calls.c, above all rooms, lists them.
  *
- * The rooms of streams/hsa, from the bottom up; each includes headers of those before it and of no
- * other, as its include directories have it (streams/hsa/CMakeLists.txt):
- *	runtime		this one
- *	objects		GPUs, code, kernels, memory, and events of what they do
- *	harvest		what is under way on the GPU, until it has been published
- *	counter		hardware counters of dispatches
- *	submit		what programs hand to the GPU: queues, packets, copies
- *	report		what HIP itself reports, where that is asked for instead of queues
- * What the runtime's beginning and end mean to a room it says in a struct hsa_part. That is the
- * only way up: calls.c, above all rooms, lists them.
- *
- * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and
- * the one at whose hands the process ends. What hsa_init leaves here is read by all threads and
- * does not change until hsa_shut_down, but for the state. No locks, except the loader's.
- */
+ * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and the one at whose
+ * hands the process ends. What hsa_init leaves here is read by all threads and does not change until hsa_shut_down, but
+ * for the state. No locks, except the loader's. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Times of the GPU and of the HSA system clock, in the clock of rtl.
+/* Times of the GPU and of the HSA system clock, in the clock of rtl.
  *
- * Threads: system_clock_read in OnLoad, the others any. No locks.
- */
+ * Threads: system_clock_read in OnLoad, the others any. No locks. */
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HSA runtime's function tables, as a tool's OnLoad gets them: the parts that we use, in C, found by the tables'
+/* The HSA runtime's function tables, as a tool's OnLoad gets them: the parts that we use, in C, found by the tables'
  * own sizes at run time.
  *
  * hsa/hsa_api_trace.h describes them, in C++ and for one release. A table begins with its version; version.size
@@ -8,8 +7,7 @@
  * middle of the AMD extension table without a new major version. So an entry is looked for at its place in the layout
  * that the size tells, and is there only if the size covers it.
  *
- * Threads: read in OnLoad; what is read there does not change. No locks.
- */
+ * Threads: read in OnLoad; what is read there does not change. No locks. */
 #pragma once
 
 #include <stdbool.h>
@@ -68,8 +66,6 @@ void **table_place(struct function_table *table, enum table_function function);
 /* The same in the runtime's tables; NULL also where there is no such table. */
 void **table_entry(struct root_table *root, enum table_function function);
 
-/*
- * Puts a function into the place of one, if the tables have it, and something is there; what was there goes to
- * *next, a pointer to a function, unless that is NULL. Returns whether it did.
- */
+/* Puts a function into the place of one, if the tables have it, and something is there; what was there goes to
+ * *next, a pointer to a function, unless that is NULL. Returns whether it did. */
 bool table_hook(struct root_table *root, enum table_function function, void *ours, void *next);

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rocprofiler API, version 8.0: the ABI of the librocprofiler64.so.1 that ROCm 5.2 to 7.0 have shipped,
+/* The rocprofiler API, version 8.0: the ABI of the librocprofiler64.so.1 that ROCm 5.2 to 7.0 have shipped,
  * written anew for rtl's library of that name. docs/rocprofiler.md tells where it differs.
  *
- * Threads: any, for different contexts and pools; a context's functions on one thread at a time.
- * All functions return an hsa_status_t; after a failure rocprofiler_error_string has a line on that
- * thread.
- */
+ * Threads: any, for different contexts and pools; a context's functions on one thread at a time. All functions return
+ * an hsa_status_t; after a failure rocprofiler_error_string has a line on that thread. */
 #ifndef RTL_ROCPROFILER_H
 #define RTL_ROCPROFILER_H
 

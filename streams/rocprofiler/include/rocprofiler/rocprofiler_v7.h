@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rocprofiler API as its specification (version 7) has it, on the library of version 8, whose structs
+/* The rocprofiler API as its specification (version 7) has it, on the library of version 8, whose structs
  * are others. A program that was written to the specification includes this header in place of
  * rocprofiler.h, and is linked to the same library.
  *
@@ -10,8 +9,7 @@
  * becomes a function which gets the specification's settings (a macro at the end; ROCPROFILER_V7_ON_LOAD does the
  * same by another name, for one that also declares OnLoadToolProp).
  *
- * Threads and errors: as rocprofiler.h.
- */
+ * Threads and errors: as rocprofiler.h. */
 #ifndef RTL_ROCPROFILER_V7_H
 #define RTL_ROCPROFILER_V7_H
 
@@ -33,7 +31,7 @@ typedef struct {
 	uint32_t timestamp_on;
 } rocprofiler_v7_settings_t;
 
-typedef rocprofiler_parameter_t rocprofiler_v7_feature_parameter_t;
+typedef rocprofiler_parameter_t rocprofiler_feature_parameter_t;
 
 typedef struct {
 	union {
@@ -41,7 +39,7 @@ typedef struct {
 		rocprofiler_feature_kind_t kind; /**< as in version 8 */
 	};
 	const char *name;
-	const rocprofiler_v7_feature_parameter_t *parameters;
+	const rocprofiler_feature_parameter_t *parameters;
 	uint32_t parameter_count;
 	rocprofiler_data_t *data; /**< the caller's; NULL: the value is not wanted */
 } rocprofiler_v7_feature_t;
@@ -56,10 +54,10 @@ typedef struct {
 	rocprofiler_v7_t *context;
 } rocprofiler_v7_group_t;
 
-typedef void (*rocprofiler_v7_context_callback_t)(rocprofiler_v7_group_t *group, void *arg);
+typedef void (*rocprofiler_context_callback_t)(rocprofiler_v7_group_t *group, void *arg);
 
 typedef struct {
-	rocprofiler_v7_context_callback_t callback;
+	rocprofiler_context_callback_t callback;
 	void *callback_arg;
 	hsa_queue_t *queue;
 	uint32_t queue_depth;
@@ -79,7 +77,7 @@ struct rocprofiler_v7_context {
 	rocprofiler_feature_t *features;
 	rocprofiler_v7_feature_t **wanted;
 	uint32_t feature_count;
-	rocprofiler_v7_context_callback_t callback;
+	rocprofiler_context_callback_t callback;
 	void *callback_arg;
 };
 
@@ -360,14 +358,14 @@ typedef struct {
 } rocprofiler_v7_queue_callbacks_t;
 
 /* What was set last: the library passes it on. One for each file that includes this. */
-struct rocprofiler_v7_callbacks_set {
+struct rocprofiler_v7_set {
 	rocprofiler_v7_queue_callbacks_t functions;
 	void *data;
 };
 
-static inline struct rocprofiler_v7_callbacks_set *rocprofiler_v7_callbacks(void)
+static inline struct rocprofiler_v7_set *rocprofiler_v7_callbacks(void)
 {
-	static struct rocprofiler_v7_callbacks_set callbacks;
+	static struct rocprofiler_v7_set callbacks;
 
 	return &callbacks;
 }
@@ -375,8 +373,7 @@ static inline struct rocprofiler_v7_callbacks_set *rocprofiler_v7_callbacks(void
 static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback_data_t *data,
 						      void *user, rocprofiler_group_t *group)
 {
-	struct rocprofiler_v7_callbacks_set *callbacks =
-		(struct rocprofiler_v7_callbacks_set *)user;
+	struct rocprofiler_v7_set *callbacks = (struct rocprofiler_v7_set *)user;
 	rocprofiler_v7_callback_data_t told;
 	rocprofiler_v7_group_t asked;
 	hsa_status_t status;
@@ -398,8 +395,7 @@ static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback
 
 static inline hsa_status_t rocprofiler_v7_on_destroy(hsa_queue_t *queue, void *user)
 {
-	struct rocprofiler_v7_callbacks_set *callbacks =
-		(struct rocprofiler_v7_callbacks_set *)user;
+	struct rocprofiler_v7_set *callbacks = (struct rocprofiler_v7_set *)user;
 
 	return callbacks->functions.destroy ? callbacks->functions.destroy(queue, callbacks->data)
 					    : HSA_STATUS_SUCCESS;
@@ -418,8 +414,8 @@ rocprofiler_v7_set_queue_callbacks(rocprofiler_v7_queue_callbacks_t functions, v
 	return rocprofiler_set_queue_callbacks(callbacks, rocprofiler_v7_callbacks());
 }
 
-static inline hsa_status_t rocprofiler_v7_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
-								void *data)
+static inline hsa_status_t rocprofiler_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
+							     void *data)
 {
 	rocprofiler_v7_queue_callbacks_t functions;
 
@@ -588,15 +584,14 @@ static inline hsa_status_t rocprofiler_v7_pool_release(rocprofiler_v7_pool_entry
 	return rocprofiler_pool_release(&given);
 }
 
-struct rocprofiler_v7_iteration {
+struct rocprofiler_v7_each {
 	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data);
 	void *data;
 };
 
 static inline hsa_status_t rocprofiler_v7_iterate(rocprofiler_pool_entry_t *entry, void *user)
 {
-	const struct rocprofiler_v7_iteration *iteration =
-		(const struct rocprofiler_v7_iteration *)user;
+	const struct rocprofiler_v7_each *iteration = (const struct rocprofiler_v7_each *)user;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
 	return told.context ? iteration->callback(&told, iteration->data) : HSA_STATUS_SUCCESS;
@@ -606,7 +601,7 @@ static inline hsa_status_t rocprofiler_v7_pool_iterate(
 	rocprofiler_v7_pool_t *pool,
 	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data), void *data)
 {
-	struct rocprofiler_v7_iteration iteration;
+	struct rocprofiler_v7_each iteration;
 
 	iteration.callback = callback;
 	iteration.data = data;
@@ -681,11 +676,9 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define ROCPROFILER_TRACE  ROCPROFILER_FEATURE_KIND_TRACE
 
 #define rocprofiler_settings_t               rocprofiler_v7_settings_t
-#define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
 #define rocprofiler_feature_t                rocprofiler_v7_feature_t
 #define rocprofiler_t                        rocprofiler_v7_t
 #define rocprofiler_group_t                  rocprofiler_v7_group_t
-#define rocprofiler_context_callback_t       rocprofiler_v7_context_callback_t
 #define rocprofiler_properties_t             rocprofiler_v7_properties_t
 #define rocprofiler_time_id_t                rocprofiler_v7_time_id_t
 #define ROCPROFILER_TIME_ID_CLOCK_REALTIME   ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME
@@ -716,7 +709,6 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define rocprofiler_get_time                 rocprofiler_v7_get_time
 #define rocprofiler_set_queue_callbacks      rocprofiler_v7_set_queue_callbacks
 #define rocprofiler_set_intercepting         rocprofiler_v7_set_queue_callbacks
-#define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
 #define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
 #define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
 #define rocprofiler_query_info               rocprofiler_v7_query_info

@@ -16,8 +16,7 @@ struct interceptor interceptor;
 
 static struct rtl_stream metadata_stream, events, *const events_at = &events;
 static int room;
-static bool much_room;
-static unsigned room_asked, much_room_asked, agents_published;
+static unsigned room_asked, agents_published;
 static struct rtl_pending pending;
 static uint64_t missed;
 static const char *missed_cause;
@@ -42,10 +41,6 @@ int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_by
 {
 	assert_ptr_equal(stream, &events);
 	assert_int_equal(type, RTL_TASK_END);
-	if (payload_bytes == RTL_PAYLOAD_MAX) {
-		much_room_asked++;
-		return much_room ? room : RTL_EBUSY;
-	}
 	assert_int_equal(payload_bytes, 40);
 	room_asked++;
 	return room;
@@ -80,7 +75,7 @@ static void publish(struct source *source, struct slot *slot)
 	turn_out();
 	/* Another thread takes what this one would go on with. */
 	if (taken_meanwhile)
-		assert_true(turn_give_up(turn, TURN_OUT, TURN_TAKEN));
+		assert_true(turn_change(turn, TURN_OUT, TURN_TAKEN));
 	published[published_count++] = ((struct work *)slot)->number;
 	turn_in();
 }
@@ -91,13 +86,6 @@ static const struct slot_kind event = {.signal = SLOT_OVER,
 				       .payload_bytes = 40,
 				       .finished = finished,
 				       .publish = publish};
-static const struct slot_kind varying = {.signal = SLOT_OVER,
-					 .stream = &events_at,
-					 .end_type = RTL_TASK_END,
-					 .payload_bytes = 40,
-					 .varies = true,
-					 .finished = finished,
-					 .publish = publish};
 static const struct slot_kind silent = {
 	.signal = SLOT_OVER, .finished = finished, .publish = publish};
 
@@ -131,8 +119,7 @@ static int setup_kind(const struct source_kind *of)
 	memset(&mine, 0, sizeof(mine));
 	turn = &mine;
 	room = 0;
-	much_room = false;
-	room_asked = much_room_asked = 0;
+	room_asked = 0;
 	published_count = freed = settled = agents_published = 0;
 	memset(&pending, 0, sizeof(pending));
 	missed = 0;
@@ -169,9 +156,7 @@ static void submit(const char *what)
 		struct work *work = (struct work *)slot_take(&source.pool);
 
 		assert_non_null(work);
-		work->slot.kind = *what == 'e' || *what == 'E' ? &event
-				  : *what == 'v'               ? &varying
-							       : &silent;
+		work->slot.kind = *what == 'e' || *what == 'E' ? &event : &silent;
 		work->slot.behind_barrier = *what == 'E' || *what == 'S';
 		work->number = number;
 		work->has_ended = false;
@@ -255,7 +240,6 @@ TEST(test_pass__may_wait__asks_nobody)
 	assert_true(all);
 	assert_published(2, 1);
 	assert_int_equal(room_asked, 0);
-	assert_int_equal(much_room_asked, 0);
 }
 
 static void end_all(unsigned count)
@@ -264,24 +248,7 @@ static void end_all(unsigned count)
 		works[i]->has_ended = true;
 }
 
-TEST(test_pass__much_room__asks_once_for_many)
-{
-	much_room = true;
-	submit("eeeeeeee");
-	end_all(8);
-	assert_true(pass(1));
-	assert_published(8, 7);
-	assert_int_equal(much_room_asked, 1);
-	assert_int_equal(room_asked, 0);
-	/* What was sure in one pass need not be so in the next. */
-	submit("ee");
-	end_all(2);
-	room = RTL_EBUSY;
-	assert_false(pass(2));
-	assert_published(8, 7);
-}
-
-TEST(test_pass__little_room__asks_for_each)
+TEST(test_pass__asks_for_room_for_each)
 {
 	submit("eesee");
 	end_all(5);
@@ -290,20 +257,8 @@ TEST(test_pass__little_room__asks_for_each)
 	assert_int_equal(room_asked, 4);
 }
 
-TEST(test_pass__events_may_be_more__asks_for_each)
+TEST(test_help__events_and_others__no_more_than_asked_for)
 {
-	much_room = true;
-	submit("vvv");
-	end_all(3);
-	assert_true(pass(1));
-	assert_int_equal(published_count, 3);
-	assert_int_equal(room_asked, 3);
-	assert_int_equal(much_room_asked, 0);
-}
-
-TEST(test_help__much_room__no_more_than_asked_for)
-{
-	much_room = true;
 	submit("eesee");
 	end_all(5);
 	assert_int_equal(sources_help(&sources, 4), 1);
