@@ -69,6 +69,19 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_end(json);
 }
 
+/* What made a node: null is not known, and "" no range. */
+static void print_origin(struct json *json, const struct summary_origin *origin)
+{
+	const struct summary_group *range = origin && origin->range ? *origin->range : NULL;
+
+	json_text(json, "call", origin ? origin->function : NULL);
+	if (origin && origin->tid)
+		json_number(json, "tid", origin->tid);
+	else
+		json_text(json, "tid", NULL);
+	json_text(json, "range", range ? range->name : origin && !origin->range ? "" : NULL);
+}
+
 static void print_skew(struct json *json, const struct summary_skew *skew)
 {
 	json_number(json, "skew_count", skew->count);
@@ -127,8 +140,10 @@ static void print_group(struct json *json, const struct summary_group *group, co
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
-	if (group->node_of)
+	if (group->node_of) {
+		print_origin(json, group->origin);
 		json_number(json, "path_ns", group->path_ns);
+	}
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
 	if (group->skew && group->skew->count)

@@ -14,7 +14,7 @@
 /* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of graphs. */
 enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE };
 /* Of collectives. */
-enum { BUS = RATE + 1, SKEW, LATE, CELLS };
+enum { BUS = RATE + 1, SKEW, LATE, ORIGIN = LATE /* of nodes */, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
@@ -22,7 +22,7 @@ enum { BUS = RATE + 1, SKEW, LATE, CELLS };
 
 /* What is left out first; MAX only of nodes. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
-static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, SHARE, RATE, MAX, P99};
+static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, ORIGIN, SHARE, RATE, MAX, P99};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -74,6 +74,25 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 	if (skew->ns)
 		summary_set(row->cells[LATE], "rank %" PRId32 ", %.0f%%", late,
 			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
+}
+
+/* The call that captured or added a node: "hipLaunchKernel, thread 4711, in forward". */
+static void fill_origin(char cell[SUMMARY_CELL], const struct summary_origin *origin)
+{
+	const struct summary_group *range = origin && origin->range ? *origin->range : NULL;
+	char thread[32] = "unknown thread";
+
+	if (origin && origin->tid)
+		snprintf(thread, sizeof(thread), "thread %" PRIu32, origin->tid);
+	if (origin)
+		summary_set(cell, "%s, %s%s%.*s",
+			    origin->function ? origin->function : "several calls", thread,
+			    range           ? ", in "
+			    : origin->range ? ", unknown range"
+					    : "",
+			    KEY_SHOWN, range ? range->name : "");
+	else
+		strcpy(cell, "unknown");
 }
 
 static void fill_row(struct summary_row *row, const struct summary_group *group, uint64_t total_ns,
@@ -210,16 +229,18 @@ static void print_table(FILE *file, struct summary_row *rows, size_t count, cons
 {
 	const struct summary_table table = {.columns = columns,
 					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
-					    .left = 1 << KEY,
+					    .left = 1 << KEY | (unsigned)nodes << ORIGIN,
 					    .dispensable =
 						    nodes ? dispensable_of_nodes : dispensable,
-					    .dispensable_count = sizeof(dispensable) + nodes};
+					    .dispensable_count = sizeof(dispensable) + 2 * nodes};
 
 	rows[0] = (struct summary_row){{"", "share", "count", "total", "mean", "min", "p50", "p99",
 					"max", "gap", "path", "bytes", "rate", "bus", "skew",
 					"waited for"},
 				       heading};
 	summary_set(rows[0].cells[KEY], "%s", key);
+	if (nodes)
+		strcpy(rows[0].cells[ORIGIN], "captured or added by");
 	summary_print_table(file, rows, count, &table);
 }
 
@@ -246,10 +267,12 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 					      columns < SHORT_COLUMNS ? 3 : 4, more)
 				  : 0;
 
-	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++)
+	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++) {
+		fill_origin(rows[i + 1].cells[ORIGIN], view->groups[i]->origin);
 		if (view->groups[i]->path_ns)
 			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
 				    100.0 * (double)view->groups[i]->path_ns / (double)path_ns);
+	}
 	if (count)
 		print_table(file, rows, count + 1, "", heading, path_ns, columns);
 	free(rows);

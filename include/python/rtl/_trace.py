@@ -22,7 +22,7 @@ _LOSS = "process, stream, cause, count"
 _STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
          " gpu_not_started_ns, gpu_unknown_ns, kernels, path")
 _GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes, path"
-_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns"
+_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns, call, tid, range"
 _PATH = "cause, total_ns, count, longest_ns, work, range, function"
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 

@@ -81,6 +81,15 @@ def check(graph, launches):
         yield f"node {i}: gap", node.mean_gap_ns, round(statistics.fmean(gaps), 1) if gaps else None
 
 
+def check_origins(graph):
+    """Yields the same: the program captures the first graph, and adds the nodes of the others."""
+    for i, node in enumerate(graph.nodes):
+        kind = "kernel" if "graph_" in node.name else "memset" if "fill" in node.name else "copy"
+        call = ({"kernel": "hipLaunchKernel", "copy": "hipMemcpyAsync"} if graph.graph == 1 else
+                {"kernel": "hipGraphAddKernelNode", "copy": "hipGraphAddMemcpyNode1D", "memset": "hipGraphAddMemsetNode"})[kind]
+        yield f"node {i}: origin", (node.call, node.tid, node.range), (call, graph.pid, "")
+
+
 def check_rocpd7(database, graphs):
     """The kernels and copies of ROCm 7's rocpd are those of the graphs and nodes, and so are its launches."""
     path = database + ".rocpd7.db"
@@ -123,7 +132,8 @@ def main():
         if not of:
             problems.append(f"{graph.name}: no such launches: {graph.executable} {names}")
             continue
-        problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in check(graph, of) if got != want]
+        problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in
+                     [*check(graph, of), *check_origins(graph)] if got != want]
     problems += [f"not there: {kind}" for kind in kinds]
     problems += [f"{what}: {got}, not {want}" for what, got, want in check_rocpd7(sys.argv[1], graphs) if got != want]
     seen = [(graph.variant, graph.count, sum("graph_" in node.name for node in graph.nodes))

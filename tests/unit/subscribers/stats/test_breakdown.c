@@ -43,21 +43,6 @@ static void kernel(struct run *run, struct rtl_process *process, uint64_t uid, u
 #define KERNEL(process, uid, length, ...)                                                          \
 	kernel(run, process, uid, length, (struct rtl_hsa_dispatch){__VA_ARGS__})
 
-static void range(struct run *run, const char *name, uint64_t instance, uint64_t parent)
-{
-	struct {
-		struct rtl_roctx_range is;
-		char name[16];
-	} payload = {.is = {.begin_ns = 1, .end_ns = run->now, .parent = parent, .begin_tid = 5}};
-	struct rtl_event event;
-
-	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
-	strcpy(payload.name, name);
-	event = fake_event(run->roctx, RTL_REGION_END, run->process, &payload, sizeof(payload));
-	event.instance = instance;
-	fake_host_deliver_one(run->host, &event);
-}
-
 static void name_it(struct run *run, uint32_t kind, uint64_t object, const char *name)
 {
 	struct {
