@@ -58,6 +58,8 @@ struct idle_rows {
 uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 		       const struct host_thread *thread, const struct summary_group *what,
 		       uint64_t ns);
+/** False: out of memory. */
+bool idle_rows_merge(struct idle_rows *to, const struct idle_rows *from);
 /** As gpu_time_close. */
 void idle_rows_close(struct idle_rows *rows, enum idle_cause missing, bool calls_missing);
 void idle_rows_fini(struct idle_rows *rows);

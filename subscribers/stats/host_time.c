@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_time.h"
+#include "model.h"
 
 #define LANE_LEAST 256u
 #define LANE_MOST  65536u
@@ -207,6 +207,28 @@ static void make_room_for_steps(struct host_time *time)
 	memmove(time->steps, time->steps + done, time->step_count * sizeof(*time->steps));
 }
 
+/* What is too many has no process. NULL: out of memory. */
+static struct summary_part *part_of(struct host_time *time, const struct summary_process *process,
+				    struct summary_group *range)
+{
+	const uint64_t key = hash_number((uintptr_t)process) + (uintptr_t)range;
+	struct summary_part *part = (struct summary_part *)(uintptr_t)map_get(&time->parts, key);
+
+	if (part)
+		return part;
+	if (process && time->parts.hash.count >= STEPS_MOST)
+		return part_of(time, NULL, range);
+	part = calloc(1, sizeof(*part));
+	if (!part || !map_set(&time->parts, key, (uintptr_t)part)) {
+		free(part);
+		return NULL;
+	}
+	part->range = range;
+	part->process = process;
+	part->next = range->parts;
+	return range->parts = part;
+}
+
 bool host_time_add_range(struct host_time *time, struct host_thread *thread, uint64_t begin,
 			 uint64_t end, struct summary_group *name)
 {
@@ -214,11 +236,15 @@ bool host_time_add_range(struct host_time *time, struct host_thread *thread, uin
 		return true;
 	if (!time->steps)
 		time->steps = malloc(STEPS_MOST * sizeof(*time->steps));
-	if (!time->steps)
+	struct summary_part *part = part_of(time, thread->process, name);
+
+	if (!time->steps || !part)
 		return false;
 	if (time->step_count == STEPS_MOST)
 		make_room_for_steps(time);
-	time->steps[time->step_count++] = (struct step){begin, end, name, thread};
+	time->steps[time->step_count++] = (struct step){begin, end, part, thread};
+	part->count++;
+	part->total_ns += end - begin;
 	resolve(thread, begin, name);
 	return fill(time, &thread->ranges, begin, end, name);
 }
@@ -295,6 +321,7 @@ void host_time_fini(struct host_time *time)
 		free(thread);
 	}
 	map_fini(&time->by_id);
+	map_fini(&time->parts);
 	free(time->steps);
 	free(time->pauses);
 }

@@ -68,7 +68,7 @@ struct host_thread {
 /* A range, until all GPUs have told what they did in it. */
 struct step {
 	uint64_t begin, end;
-	struct summary_group *name;
+	struct summary_part *of;
 	struct host_thread *thread;
 };
 
@@ -81,6 +81,7 @@ struct pause {
 struct host_time {
 	struct host_thread *threads;
 	struct map by_id;
+	struct map parts; /* hash of process and range -> struct summary_part * */
 	struct gpu_time *gpus;
 	size_t span_room;              /* of all lanes */
 	struct step *steps;            /* as they ended */

@@ -74,6 +74,11 @@ void summary_group_destroy(struct summary_group *group)
 		next = is->next;
 		free(is);
 	}
+	for (struct summary_part *next, *is = group->parts; is; is = next) {
+		next = is->next;
+		idle_rows_fini(&is->path);
+		free(is);
+	}
 	free(group->graph);
 	idle_rows_fini(&group->path);
 	histogram_fini(&group->histogram);
