@@ -106,6 +106,8 @@ static int put_facts(struct json *json, const struct page *page, const struct re
 	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
 		json_object(json, NULL);
 		json_number(json, "pid", (uint64_t)process->pid);
+		if (process->rank >= 0)
+			json_number(json, "rank", (uint64_t)process->rank);
 		json_text(json, "program", process->program);
 		json_text(json, "command", process->command);
 		json_text(json, "host", process->host_name);
