@@ -76,6 +76,18 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
 }
 
+/* Latencies overlap, so their sum would say nothing. */
+static bool is_overlapping(const struct summary_section *section)
+{
+	return !strcmp(section->kind, "launch");
+}
+
+static void leave_out_sums(struct summary_row *row, const struct summary_section *section)
+{
+	if (is_overlapping(section))
+		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
+}
+
 /* The call that captured or added a node: "hipLaunchKernel, thread 4711, in forward". */
 static void fill_origin(char cell[SUMMARY_CELL], const struct summary_origin *origin)
 {
@@ -136,6 +148,7 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 		else
 			strcpy(row->cells[times[i].cell], "-");
 	}
+	leave_out_sums(row, group->section);
 }
 
 /* The row that stands for all from the n-th on, of that total. */
@@ -154,6 +167,7 @@ static void fill_rest(struct summary_row *row, const struct summary_view *view, 
 	summary_set(row->cells[SHARE], "%.1f%%",
 		    total_ns ? 100.0 * (double)total / (double)total_ns : 0.0);
 	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
+	leave_out_sums(row, view->groups[n]->section);
 }
 
 /* What a section's things are called, in the head of the column of names. */
@@ -207,11 +221,11 @@ static void print_open(FILE *file, const struct summary_section *section)
 		fputc('\n', file);
 }
 
-/* The title with what the rows add up to. Latencies overlap, so their sum would say nothing. */
+/* The title with what the rows add up to. */
 static void print_heading(FILE *file, const struct summary_section *section,
 			  const struct summary_view *view)
 {
-	const bool overlap = !strcmp(section->kind, "launch");
+	const bool overlap = is_overlapping(section);
 	struct histogram all = {0};
 	char text[SUMMARY_DURATION_SIZE];
 
@@ -394,7 +408,28 @@ static void print_device_name(FILE *file, const struct summary *summary, uint32_
 		fputc(')', file);
 }
 
-static void print_device(FILE *file, const struct summary *summary, const struct summary_device *d)
+/* Goes on in another line behind a comma where there is no room. Frees it. */
+static void print_wrapped(FILE *file, char *line, unsigned columns)
+{
+	char *rest = line, *part;
+	size_t at = 0;
+
+	while ((part = strsep(&rest, ","))) {
+		part += *part == ' ';
+		if (at) {
+			const bool fits = at + 2 + strlen(part) < columns;
+
+			fputs(fits ? ", " : ",\n  ", file);
+			at = fits ? at + 2 : 2;
+		}
+		fputs(part, file);
+		at += strlen(part);
+	}
+	free(line);
+}
+
+static void print_device(FILE *out, const struct summary *summary, const struct summary_device *d,
+			 unsigned columns)
 {
 	const struct gpu_time *time = &d->time;
 	const uint64_t paused = gpu_time_unknown(time, true),
@@ -402,8 +437,12 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 	const uint64_t span = d->kernels + d->copies && time->last ? time->last - time->first : 0;
 	const uint64_t recorded = span - paused;
 	const uint64_t apart = time->kernels_ns + time->copies_ns;
-	char text[6][SUMMARY_DURATION_SIZE];
+	char text[6][SUMMARY_DURATION_SIZE], *line = NULL;
+	size_t size;
+	FILE *file = open_memstream(&line, &size);
 
+	if (!file)
+		return;
 	fprintf(file, "GPU %" PRIu32, d->number);
 	print_device_name(file, summary, d->number);
 	fprintf(file, ": busy %s%s of %s%s (%.1f%%)",
@@ -421,13 +460,15 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 		fprintf(file, ", %" PRIu64 " dispatches", d->kernels);
 	if (d->copies)
 		fprintf(file, ", %" PRIu64 " copies", d->copies);
+	fclose(file);
+	print_wrapped(out, line, columns);
 	if (time->copies_ns)
-		fprintf(file, "\n  kernels %s, copies %s, both at once %s",
+		fprintf(out, "\n  kernels %s, copies %s, both at once %s",
 			summary_duration(text[2], time->kernels_ns),
 			summary_duration(text[3], time->copies_ns),
 			summary_duration(text[4],
 					 apart > time->busy_ns ? apart - time->busy_ns : 0));
-	fputc('\n', file);
+	fputc('\n', out);
 }
 
 static void print_causes(FILE *file, const struct summary_stream *stream)
@@ -536,7 +577,7 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	if (summary->devices)
 		fputc('\n', file);
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		print_device(file, summary, d);
+		print_device(file, summary, d, columns);
 	summary_print_idle(file, summary, columns, style->top);
 	if (summary->devices)
 		fputc('\n', file);

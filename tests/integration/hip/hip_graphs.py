@@ -141,9 +141,13 @@ def main():
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
         problems.append(f"variants, launches, kernels: {seen}")
     text = subprocess.run([os.environ["RTL"], "summary", sys.argv[1]], capture_output=True, check=True, text=True,
-                          env={**os.environ, "COLUMNS": "60"}).stdout
+                          env={**os.environ, "COLUMNS": "50"}).stdout
     if "\nNodes of graph 3, 2 nodes, variant 2 (process " not in text or "  void graph_mul" in text:
         problems.append(f"the variant is not in the text, or short names have a result: {text}")
+    lines = text.split("\n")
+    latency, = [i for i, line in enumerate(lines) if line.startswith("Launch latency")]
+    if "total" in lines[latency + 1] or any(len(line) > 80 for line in lines if line.startswith("GPU 1 (")):
+        problems.append(f"latencies are summed up, or the line of the GPU is too long: {text}")
     sys.exit("\n".join("hip_graphs: %s" % problem for problem in problems) or 0)
 
 
