@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of
- * data in it: what `rtl summary --json` prints, facts and names, and the events, packed
- * (report.h), compressed and in base64.
+ * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of data in it: what
+ * `rtl summary --json` prints, facts and names, and the events, packed (report.h), compressed and in base64.
  */
 #include <errno.h>
 #include <fcntl.h>

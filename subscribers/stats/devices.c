@@ -64,7 +64,13 @@ static bool close_groups(struct summary *summary, enum idle_cause missing, bool 
 		for (size_t i = 0; i < s->groups.capacity; i++) {
 			struct summary_group *group = section_group_at(s, i);
 
-			for (struct summary_part *p = group ? group->parts : NULL; p; p = p->next) {
+			struct summary_part *p = group ? group->parts : NULL;
+
+			if (p && !p->next) { /* it is that of the range */
+				group->path = p->path;
+				p->path = (struct idle_rows){0};
+			}
+			for (; p; p = p->next) {
 				good &= idle_rows_merge(&group->path, &p->path);
 				idle_rows_close(&p->path, missing, calls_missing);
 			}

@@ -3,11 +3,10 @@
  * What a GPU did from its first work to its last, and why it did nothing: each nanosecond is busy, or idle with one
  * cause. Work comes roughly in order of time.
  *
- * The newest work is kept in a window, thousands of pieces, until it is told in order of its begin: what
- * lies between two is explained by what threads of the host did (host_time.h) and by when the work was submitted.
- * Work that comes so late that all around it has been told takes the time from what was idle: exact where
- * it covers whole stretches, else at least so much is taken, and the difference to the most is `uncertain_ns`.
- * Memory is the same whatever comes.
+ * The newest work is kept in a window, thousands of pieces, until it is told in order of its begin: what lies between
+ * two is explained by what threads of the host did (host_time.h) and by when the work was submitted. Work that comes so
+ * late that all around it has been told takes the time from what was idle: exact where it covers whole stretches, else
+ * at least so much is taken, and the difference to the most is `uncertain_ns`. Memory is the same whatever comes.
  *
  * Threads: one at a time.
  */

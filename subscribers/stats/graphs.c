@@ -39,15 +39,11 @@ static enum graph_call function_of(struct graphs *graphs, const struct rtl_event
 	return is;
 }
 
-static uint64_t key_of(uint64_t one, uint64_t other)
-{
-	return hash_number(hash_number(one) + other);
-}
-
 /* The number of the graph of an executable. 0: out of memory. */
 static uint64_t number_of(struct graphs *graphs, uint32_t process, uint64_t executable)
 {
-	const uint64_t key = key_of(process, executable), number = map_get(&graphs->numbers, key);
+	const uint64_t key = hash_pair(process, executable),
+		       number = map_get(&graphs->numbers, key);
 
 	if (number)
 		return number;
@@ -71,7 +67,7 @@ static int compare_works(const void *a, const void *b)
 /* The row of such launches; SUMMARY_OTHERS, without nodes, if there are too many. NULL: out of memory. */
 static struct summary_group *row_create(struct graphs *graphs, const struct launch *launch)
 {
-	const uint64_t key = key_of(launch->graph, 0), variant = map_get(&graphs->rows, key) + 1;
+	const uint64_t key = hash_pair(launch->graph, 0), variant = map_get(&graphs->rows, key) + 1;
 	struct summary_section *section =
 		summary_section(graphs->summary, RTL_STREAM_HIP_CALL, "graph", SUMMARY_GRAPHS);
 	struct summary_group *row, *node;
@@ -204,7 +200,7 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
 	const struct breakdown_place place = {.graph = launch->graph,
 					      .keys = 1u << SUMMARY_BY_GRAPH};
-	key = key_of(launch->graph, kernels | 1);
+	key = hash_pair(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
@@ -246,7 +242,7 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works)
 
 static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *event)
 {
-	const uint64_t key = key_of(event->process->number, event->correlation);
+	const uint64_t key = hash_pair(event->process->number, event->correlation);
 	struct launch *launch = (struct launch *)(uintptr_t)map_get(&graphs->launches, key);
 
 	if (launch)
@@ -311,7 +307,7 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 		struct launch *launch;
 
 		if (is == GRAPH_OTHER || !field ||
-		    (is >= GRAPH_CAPTURED && !graphs->origins.streams.hash.count) ||
+		    (is >= GRAPH_CAPTURED && !graphs->origins.captures) ||
 		    (call->flags & RTL_HIP_CALL_FAILED && is != GRAPH_END_CAPTURE))
 			continue;
 		args = rtl_args_begin(graphs->host, event, field);
@@ -319,7 +315,7 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 			continue;
 		if (is == GRAPH_INSTANTIATE || is == GRAPH_EXEC_DESTROY)
 			(void)map_take(&graphs->numbers,
-				       key_of(event->process->number, values[0].number));
+				       hash_pair(event->process->number, values[0].number));
 		if (is != GRAPH_LAUNCH) {
 			const struct rtl_tracepoint *tp =
 				graphs->host->tracepoint(graphs->host, event->process, event->uid);

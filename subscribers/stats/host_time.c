@@ -12,6 +12,7 @@
 #define SPANS_MOST (2u << 20) /* of all lanes together; each may have LANE_LEAST */
 #define OPEN_MOST  4096u
 #define STEPS_MOST 65536u
+#define PARTS_MOST 4096u
 
 struct host_thread *host_thread(struct host_time *time, const struct summary_process *process,
 				uint32_t tid)
@@ -211,22 +212,15 @@ static void make_room_for_steps(struct host_time *time)
 static struct summary_part *part_of(struct host_time *time, const struct summary_process *process,
 				    struct summary_group *range)
 {
-	const uint64_t key = hash_number((uintptr_t)process) + (uintptr_t)range;
-	struct summary_part *part = (struct summary_part *)(uintptr_t)map_get(&time->parts, key);
+	struct summary_part **link = &range->parts;
 
-	if (part)
-		return part;
-	if (process && time->parts.hash.count >= STEPS_MOST)
-		return part_of(time, NULL, range);
-	part = calloc(1, sizeof(*part));
-	if (!part || !map_set(&time->parts, key, (uintptr_t)part)) {
-		free(part);
-		return NULL;
-	}
-	part->range = range;
-	part->process = process;
-	part->next = range->parts;
-	return range->parts = part;
+	while (*link && (*link)->process != process && (*link)->process)
+		link = &(*link)->next;
+	if (*link || !(*link = calloc(1, sizeof(**link))))
+		return *link;
+	(*link)->range = range;
+	(*link)->process = time->part_count++ < PARTS_MOST ? process : NULL;
+	return *link;
 }
 
 bool host_time_add_range(struct host_time *time, struct host_thread *thread, uint64_t begin,
@@ -321,7 +315,6 @@ void host_time_fini(struct host_time *time)
 		free(thread);
 	}
 	map_fini(&time->by_id);
-	map_fini(&time->parts);
 	free(time->steps);
 	free(time->pauses);
 }

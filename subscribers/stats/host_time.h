@@ -81,10 +81,10 @@ struct pause {
 struct host_time {
 	struct host_thread *threads;
 	struct map by_id;
-	struct map parts; /* hash of process and range -> struct summary_part * */
 	struct gpu_time *gpus;
 	size_t span_room;              /* of all lanes */
 	struct step *steps;            /* as they ended */
+	size_t part_count;             /* of all ranges */
 	size_t step_count, paths_done; /* of these, those whose critical path was added */
 	struct pause *pauses;
 	size_t pause_count;

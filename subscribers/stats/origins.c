@@ -14,14 +14,13 @@ enum { KERNELS, COPIES, FILLS, CLASSES };
 
 /* The calls that made the nodes of a graph, by what these are. */
 struct origin_list {
-	struct {
+	struct origins_of {
 		uint32_t count;
 		struct summary_origin *each; /* of a list in order */
 		struct summary_origin all;   /* what they have in common */
 	} of[CLASSES];
-	uint64_t stream; /* whose capture it is */
-	bool in_order;   /* one thread captured one stream */
-	bool is_shared;  /* it does not change any more */
+	bool is_open;  /* its capture has not ended */
+	bool in_order; /* one thread captured one stream */
 	bool is_partial;
 };
 
@@ -67,138 +66,107 @@ static struct origin_list *list_at(const struct map *map, uint64_t key)
 
 static uint64_t key_of(const struct rtl_event *event, uint64_t object)
 {
-	return hash_number(hash_number(event->process->number) + object);
+	return hash_pair(event->process->number, object);
 }
 
-static uint64_t stream_key(const struct rtl_event *event)
+/* NULL: the capture has ended, or there was none. */
+static struct origin_list *capture_at(const struct map *map, uint64_t key)
 {
-	const struct rtl_hip_call *call = event->payload;
+	struct origin_list *list = list_at(map, key);
 
-	return key_of(event, call->hip_stream) +
-	       (call->hip_stream == THREADS_STREAM ? event->tid : 0);
+	return list && list->is_open ? list : NULL;
 }
 
 /* ---- lists */
 
-/* False: out of memory, as below. */
-static bool append(struct origins *origins, struct origin_list *list, unsigned class,
-		   const struct summary_origin *origin)
-{
-	const uint32_t n = list->of[class].count;
-	struct summary_origin *all = &list->of[class].all, *larger;
-
-	list->is_partial |= origins->count >= ORIGINS_MOST;
-	if (list->is_partial)
-		return true;
-	if (!n)
-		*all = *origin;
-	list->in_order &= all->tid == origin->tid;
-	all->function = all->function == origin->function ? all->function : NULL;
-	all->tid = all->tid == origin->tid ? all->tid : 0;
-	all->range = all->range == origin->range ? all->range : &unknown_range;
-	list->of[class].count++;
-	if (!list->in_order)
-		return true;
-	if (!(n & (n - 1))) {
-		larger = summary_alloc(origins->summary, (n ? 2 * n : 1) * sizeof(*larger));
-		if (!larger)
-			return false;
-		if (n)
-			memcpy(larger, list->of[class].each, n * sizeof(*larger));
-		list->of[class].each = larger;
-	}
-	list->of[class].each[n] = *origin;
-	origins->count++;
-	return true;
-}
-
-/* The call of an event, which makes a node, or several. */
-static bool append_call(struct origins *origins, struct origin_list *list,
-			const struct rtl_event *event, const char *name)
+/* Appends the call of an event, which makes a node. False: out of memory, as below. */
+static bool append(struct origins *origins, struct origin_list *list, const struct rtl_event *event,
+		   const char *name)
 {
 	const struct rtl_hip_call *call = event->payload;
 	const uint64_t key = key_of(event, call->parent);
-	struct summary_origin is = {.tid = event->tid};
+	const struct summary_group *function = summary_group(
+		summary_section(origins->summary, RTL_STREAM_HIP_CALL, "function", "HIP calls"),
+		name);
 	const struct summary_group **range =
 		call->parent ? (void *)(uintptr_t)map_get(&origins->ranges, key) : NULL;
+	struct origins_of *of = &list->of[strstr(name, "Kernel")   ? KERNELS
+					  : strstr(name, "Memcpy") ? COPIES
+								   : FILLS];
+	struct summary_origin *all = &of->all, *larger;
+	const uint32_t n = of->count;
 
-	is.function = (const char *)(uintptr_t)map_get(&origins->names, event->uid);
-	if (!is.function && (!(is.function = summary_copy(origins->summary, name)) ||
-			     !map_set(&origins->names, event->uid, (uintptr_t)is.function)))
-		return false;
+	list->is_partial |= ++origins->count > ORIGINS_MOST;
+	if (list->is_partial || !function)
+		return list->is_partial;
 	if (call->parent && !range &&
 	    (!(range = summary_alloc(origins->summary, sizeof(*range))) ||
 	     !map_set(&origins->ranges, key, (uintptr_t)range)))
 		return false;
-	is.range = range;
-	return append(origins, list,
-		      strstr(name, "Kernel")   ? KERNELS
-		      : strstr(name, "Memcpy") ? COPIES
-					       : FILLS,
-		      &is);
-}
+	const struct summary_origin is = {function->name, event->tid, range};
 
-/* A list that may change. NULL: the graph is not known, or out of memory. */
-static struct origin_list *own_list(struct origins *origins, uint64_t graph)
-{
-	struct origin_list *list = list_at(&origins->lists, graph), *copy;
-
-	if (!list || !list->is_shared)
-		return list;
-	copy = summary_alloc(origins->summary, sizeof(*copy));
-	if (!copy || !map_set(&origins->lists, graph, (uintptr_t)copy))
-		return NULL;
-	*copy = *list;
-	copy->is_shared = false;
-	return copy;
-}
-
-static bool set_list(struct origins *origins, uint64_t key, struct origin_list *list)
-{
-	(void)map_take(&origins->lists, key);
-	return !list || map_set(&origins->lists, key, (uintptr_t)list);
-}
-
-/* All streams that take part; of a list that is no captured one, none. */
-static void end_capture(struct origins *origins, const struct origin_list *list)
-{
-	for (size_t i = 0; list && i < origins->streams.hash.capacity; i++) {
-		const struct map_entry *entry = map_at(&origins->streams, i);
-
-		if (entry->value == (uintptr_t)list) {
-			(void)map_take(&origins->streams, entry->key);
-			i = SIZE_MAX; /* others may have moved */
-		}
+	*all = n ? *all : is;
+	list->in_order &= all->tid == is.tid;
+	all->function = all->function == is.function ? all->function : NULL;
+	all->tid = all->tid == is.tid ? all->tid : 0;
+	all->range = all->range == is.range ? all->range : &unknown_range;
+	of->count++;
+	if (list->in_order && !(n & (n - 1))) {
+		larger = summary_alloc(origins->summary, (n ? 2 * n : 1) * sizeof(*larger));
+		if (!larger)
+			return false;
+		if (n)
+			memcpy(larger, of->each, n * sizeof(*larger));
+		of->each = larger;
 	}
-	if (!origins->streams.hash.count)
-		map_fini(&origins->events);
+	if (list->in_order)
+		of->each[n] = is;
+	return true;
+}
+
+/* Of a graph or executable: a copy of that one, as it is now. */
+static bool set_list(struct origins *origins, uint64_t key, const struct origin_list *from)
+{
+	struct origin_list *list = NULL;
+
+	(void)map_take(&origins->lists, key);
+	if (!from || ++origins->count > ORIGINS_MOST)
+		return true;
+	list = summary_alloc(origins->summary, sizeof(*list));
+	if (list)
+		*list = *from;
+	return list && map_set(&origins->lists, key, (uintptr_t)list);
 }
 
 bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_event *event,
 		  const char *name, const struct rtl_value values[2])
 {
 	const struct rtl_hip_call *call = event->payload;
-	const uint64_t first = key_of(event, values[0].number),
-		       second = key_of(event, values[1].number), stream = stream_key(event);
-	struct origin_list *list, *captured = list_at(&origins->streams, stream);
+	const uint64_t first = key_of(event, values[0].number);
+	const uint64_t second = key_of(event, values[1].number);
+	const bool own = call->hip_stream == THREADS_STREAM;
+	const uint64_t stream = key_of(event, call->hip_stream) + (own ? event->tid : 0);
+	struct origin_list *list, *captured = capture_at(&origins->streams, stream);
 
+	if (captured && (is == GRAPH_BEGIN_CAPTURE || is == GRAPH_END_CAPTURE)) {
+		captured->is_open = false;
+		origins->captures--;
+	}
 	switch (is) {
 	case GRAPH_BEGIN_CAPTURE:
-	case GRAPH_CREATE:
-		end_capture(origins, is == GRAPH_CREATE ? NULL : captured);
+		if (++origins->count > ORIGINS_MOST)
+			return true;
 		list = summary_alloc(origins->summary, sizeof(*list));
 		if (!list)
 			return false;
-		list->in_order = is == GRAPH_BEGIN_CAPTURE;
-		list->stream = stream;
-		return is == GRAPH_CREATE ? set_list(origins, first, list)
-					  : map_set(&origins->streams, stream, (uintptr_t)list);
+		list->is_open = list->in_order = true;
+		origins->captures++;
+		return map_set(&origins->streams, stream, (uintptr_t)list);
 	case GRAPH_END_CAPTURE:
-		end_capture(origins, captured);
 		return call->flags & RTL_HIP_CALL_FAILED || set_list(origins, second, captured);
 	case GRAPH_WORK:
 		return !captured || !(call->flags & RTL_HIP_CALL_STREAM) ||
-		       append_call(origins, captured, event, name);
+		       append(origins, captured, event, name);
 	case GRAPH_FORK:
 		if (captured)
 			captured->in_order = false;
@@ -207,7 +175,7 @@ bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_
 		(void)map_take(&origins->events, first);
 		return !captured || map_set(&origins->events, first, (uintptr_t)captured);
 	case GRAPH_WAIT:
-		list = list_at(&origins->events, second);
+		list = capture_at(&origins->events, second);
 		if (!list || list == captured)
 			return true;
 		list->in_order = false;
@@ -215,20 +183,18 @@ bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_
 	case GRAPH_INSTANTIATE:
 	case GRAPH_UPDATE:
 	case GRAPH_CLONE:
-		list = list_at(&origins->lists, second);
-		if (list)
-			list->is_shared = true;
-		return set_list(origins, first, list);
+		return set_list(origins, first, list_at(&origins->lists, second));
 	case GRAPH_ADD:
 	case GRAPH_ADD_OTHER:
-		list = own_list(origins, second);
+		list = list_at(&origins->lists, second);
 		if (!list)
 			return true;
 		list->in_order = false;
 		list->is_partial |= is != GRAPH_ADD;
-		return is != GRAPH_ADD || append_call(origins, list, event, name);
+		return is != GRAPH_ADD || append(origins, list, event, name);
 	default: /* there may be another one at its address */
-		return set_list(origins, first, NULL);
+		return set_list(origins, first,
+				is == GRAPH_CREATE ? &(struct origin_list){0} : NULL);
 	}
 }
 
@@ -281,5 +247,4 @@ void origins_fini(struct origins *origins)
 	map_fini(&origins->streams);
 	map_fini(&origins->events);
 	map_fini(&origins->ranges);
-	map_fini(&origins->names);
 }

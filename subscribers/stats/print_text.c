@@ -76,18 +76,6 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
 }
 
-/* Latencies overlap, so their sum would say nothing. */
-static bool is_overlapping(const struct summary_section *section)
-{
-	return !strcmp(section->kind, "launch");
-}
-
-static void leave_out_sums(struct summary_row *row, const struct summary_section *section)
-{
-	if (is_overlapping(section))
-		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
-}
-
 /* The call that captured or added a node: "hipLaunchKernel, thread 4711, in forward". */
 static void fill_origin(char cell[SUMMARY_CELL], const struct summary_origin *origin)
 {
@@ -148,7 +136,8 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 		else
 			strcpy(row->cells[times[i].cell], "-");
 	}
-	leave_out_sums(row, group->section);
+	if (!strcmp(group->section->kind, "launch"))
+		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
 }
 
 /* The row that stands for all from the n-th on, of that total. */
@@ -167,7 +156,8 @@ static void fill_rest(struct summary_row *row, const struct summary_view *view, 
 	summary_set(row->cells[SHARE], "%.1f%%",
 		    total_ns ? 100.0 * (double)total / (double)total_ns : 0.0);
 	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
-	leave_out_sums(row, view->groups[n]->section);
+	if (!strcmp(view->groups[n]->section->kind, "launch"))
+		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
 }
 
 /* What a section's things are called, in the head of the column of names. */
@@ -221,11 +211,11 @@ static void print_open(FILE *file, const struct summary_section *section)
 		fputc('\n', file);
 }
 
-/* The title with what the rows add up to. */
+/* The title with what the rows add up to. Latencies overlap, so their sum would say nothing. */
 static void print_heading(FILE *file, const struct summary_section *section,
 			  const struct summary_view *view)
 {
-	const bool overlap = is_overlapping(section);
+	const bool overlap = !strcmp(section->kind, "launch");
 	struct histogram all = {0};
 	char text[SUMMARY_DURATION_SIZE];
 

@@ -78,8 +78,7 @@ struct origins {
 	struct map lists; /* hash of process and graph or executable -> struct origin_list * */
 	struct map streams, events; /* that take part in a capture -> the same */
 	struct map ranges; /* hash of process and instance -> const struct summary_group ** */
-	struct map names;  /* uid of a function -> const char * */
-	size_t count;
+	size_t count, captures;
 };
 
 /** Takes a call, which has succeeded or is GRAPH_END_CAPTURE. False: out of memory. */
@@ -162,8 +161,7 @@ void collectives_settle(struct collectives *collectives);
  * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
  * is a section of its own. The name of a range of roctx is its text, `name`.
  *
- * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
- * is called.
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
  * string of the payload. Different tracepoints with equal names are one row.
