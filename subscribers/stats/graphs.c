@@ -301,16 +301,17 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 		const struct rtl_event *event = events[i];
 		const struct rtl_hip_call *call = event->payload;
 		const enum graph_call is = function_of(graphs, event, event->uid);
-		const struct rtl_field *field = rtl_args_field(event->type_info);
-		struct rtl_value values[2] = {0};
-		struct rtl_args args;
-		struct launch *launch;
 
-		if (is == GRAPH_OTHER || !field ||
-		    (is >= GRAPH_CAPTURED && !graphs->origins.captures) ||
+		if (is == GRAPH_OTHER || (is >= GRAPH_CAPTURED && !graphs->origins.captures) ||
 		    (call->flags & RTL_HIP_CALL_FAILED && is != GRAPH_END_CAPTURE))
 			continue;
-		args = rtl_args_begin(graphs->host, event, field);
+		const struct rtl_field *field = rtl_args_field(event->type_info);
+		struct rtl_value values[2] = {0};
+		struct rtl_args args = {0};
+		struct launch *launch;
+
+		if (field)
+			args = rtl_args_begin(graphs->host, event, field);
 		if (!rtl_args_next(&args, &values[0]) || !values[0].number)
 			continue;
 		if (is == GRAPH_INSTANTIATE || is == GRAPH_EXEC_DESTROY)
