@@ -276,46 +276,42 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 {
 	size_t count, n = 0;
 	const struct summary_part **parts = summary_parts(range, &count);
-	const size_t shown = top && top < count ? top : count;
+	const size_t shown = !parts ? 0 : top && top < count ? top : count;
 	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
-	uint64_t total_ns = 0, times = 0;
 
-	for (size_t i = 0; parts && i < count; i++) {
-		total_ns += parts[i]->total_ns;
-		times += parts[i]->count;
-	}
-	for (size_t i = 0; rows && parts && i < shown; i++) {
+	for (size_t i = 0; rows && i < shown; i++) {
 		const struct summary_part *part = parts[i];
 		const bool has_rank = part->process->rank >= 0;
 		struct idle_row *list = summary_idle_rows(&part->path, &n);
-		const struct idle_row *wait = list;
+		const struct idle_row *wait = NULL;
 		struct summary_row *row = &rows[i + 1];
 		uint64_t work_ns = 0;
 
 		for (size_t k = 0; list && k < n; k++)
-			work_ns += list[k].cause == PATH_WORK ? list[k].total_ns : 0;
-		while (list && wait < list + n && wait->cause == PATH_WORK)
-			wait++;
+			if (list[k].cause == PATH_WORK)
+				work_ns += list[k].total_ns;
+			else if (!wait)
+				wait = &list[k];
 		summary_set(row->cells[0], has_rank ? "rank %" PRId32 : "process %" PRId32,
 			    has_rank ? part->process->rank : part->process->pid);
 		summary_set(row->cells[1], "%" PRIu64, part->count);
 		set_ns(row->cells[2], part->total_ns / part->count);
 		if (work_ns)
 			set_share(row->cells[3], work_ns, part->total_ns);
-		if (list && wait < list + n) {
+		if (wait) {
 			set_share(row->cells[4], wait->total_ns, part->total_ns);
 			row->name = cause_text(wait);
 		}
 		free(list);
 	}
-	if (rows && parts) {
+	if (rows && shown) {
 		rows[0] = (struct summary_row){{"process", "count", "mean", "work", "waited"},
 					       "most of it for"};
 		fprintf(file,
 			"\nRange %s in each process: the slowest is %s, %.1f%% above the mean\n",
 			range->name, rows[1].cells[0],
-			100.0 * ((double)parts[0]->total_ns * (double)times /
-					 ((double)parts[0]->count * (double)total_ns) -
+			100.0 * ((double)parts[0]->total_ns / (double)parts[0]->count /
+					 ((double)range->total_ns / (double)range->count) -
 				 1));
 		summary_print_table(
 			file, rows, shown + 1,

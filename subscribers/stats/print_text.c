@@ -80,19 +80,16 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 static void fill_origin(char cell[SUMMARY_CELL], const struct summary_origin *origin)
 {
 	const struct summary_group *range = origin && origin->range ? *origin->range : NULL;
-	char thread[32] = "unknown thread";
+	const char *in = range ? ", in " : origin && origin->range ? ", unknown range" : "";
+	char thread[16] = "unknown";
 
-	if (origin && origin->tid)
-		snprintf(thread, sizeof(thread), "thread %" PRIu32, origin->tid);
-	if (origin)
-		summary_set(cell, "%s, %s%s%.*s",
-			    origin->function ? origin->function : "several calls", thread,
-			    range           ? ", in "
-			    : origin->range ? ", unknown range"
-					    : "",
-			    KEY_SHOWN, range ? range->name : "");
-	else
-		strcpy(cell, "unknown");
+	if (!origin)
+		return (void)strcpy(cell, "unknown");
+	if (origin->tid)
+		snprintf(thread, sizeof(thread), "%" PRIu32, origin->tid);
+	summary_set(cell, "%s, thread %s%s%.*s",
+		    origin->function ? origin->function : "several calls", thread, in, KEY_SHOWN,
+		    range ? range->name : "");
 }
 
 static void fill_row(struct summary_row *row, const struct summary_group *group, uint64_t total_ns,
