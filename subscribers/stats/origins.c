@@ -212,11 +212,10 @@ void origins_name_range(struct origins *origins, const struct rtl_event *event,
 
 static unsigned class_of(const struct summary_group *what)
 {
-	if (!strcmp(what->section->kind, "transfer"))
-		return COPIES;
-	if (!strncmp(what->name, "__amd_rocclr_", 13))
-		return strstr(what->name, "fill") ? FILLS : COPIES;
-	return KERNELS;
+	if (strcmp(what->section->kind, "transfer") != 0 &&
+	    strncmp(what->name, "__amd_rocclr_", 13) != 0)
+		return KERNELS;
+	return strcasestr(what->name, "fill") ? FILLS : COPIES;
 }
 
 const struct origin_list *origins_of(const struct origins *origins, const struct rtl_event *event,
