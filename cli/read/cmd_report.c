@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of
- * data in it: what `rtl summary --json` prints, facts and names, and the events, packed
- * (report.h), compressed and in base64.
+ * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of data in it: what
+ * `rtl summary --json` prints, facts and names, and the events, packed (report.h), compressed and in base64.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +105,8 @@ static int put_facts(struct json *json, const struct page *page, const struct re
 	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
 		json_object(json, NULL);
 		json_number(json, "pid", (uint64_t)process->pid);
+		if (process->rank >= 0)
+			json_number(json, "rank", (uint64_t)process->rank);
 		json_text(json, "program", process->program);
 		json_text(json, "command", process->command);
 		json_text(json, "host", process->host_name);

@@ -174,6 +174,15 @@ static void leave_out(struct report *report)
 	}
 }
 
+/* What a stream of rtl's notes by the way; those of the program's own are shown. */
+static bool is_aside(const struct report *report, const struct timeline_slice *slice)
+{
+	const char *stream = slice->category->text;
+
+	return slice->is_mark && slice->category != report->sink.work.categories[WORK_MARKER] &&
+	       !strncmp(stream, "rtl.", 4) && strcmp(stream, RTL_STREAM_DEFAULT) != 0;
+}
+
 static void slice(struct timeline *timeline, const struct timeline_track *of,
 		  const struct timeline_lane *lane, const struct timeline_slice *slice)
 {
@@ -185,8 +194,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 	uint64_t number, name;
 
 	if (of->kind == TIMELINE_HOST || of->kind == TIMELINE_GPU_OTHER ||
-	    slice->category == work->categories[WORK_MEMORY] ||
-	    (slice->is_mark && slice->category != work->categories[WORK_MARKER]))
+	    slice->category == work->categories[WORK_MEMORY] || is_aside(report, slice))
 		return;
 	if (slice->caller)
 		event.call_track = (uint32_t)find_track(report, slice->caller) - 1;

@@ -49,6 +49,11 @@ HASH_INLINE uint64_t hash_number(uint64_t x)
 	return x ^ x >> 29;
 }
 
+static inline uint64_t hash_pair(uint64_t one, uint64_t other)
+{
+	return hash_number(hash_number(one) + other);
+}
+
 /** Of bytes, and of whatever else the seed stands for. */
 static inline uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t size)
 {
@@ -122,8 +127,7 @@ HASH_INLINE bool hash_grow(struct hash *table, const struct hash_kind *kind)
 }
 
 /**
- * The entry of a key, or a free place of zeros that the caller fills at once, counted already.
- * NULL: out of memory.
+ * The entry of a key, or a free place of zeros that the caller fills at once, counted already. NULL: out of memory.
  */
 HASH_INLINE void *hash_add(struct hash *table, const struct hash_kind *kind, uint64_t hash,
 			   const void *key)

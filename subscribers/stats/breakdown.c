@@ -135,7 +135,7 @@ void summary_group_add_piece(struct summary_group *group, const struct summary_p
 
 static uint64_t pair_of(const void *one, uint64_t other)
 {
-	return hash_number(hash_number((uintptr_t)one) + other);
+	return hash_pair((uintptr_t)one, other);
 }
 
 static struct summary_section *key_of(struct breakdown *b, struct summary_section *section,

@@ -56,12 +56,24 @@ static uint64_t work_missing(const struct summary *summary, bool lost)
 }
 
 /* Of what was idle within ranges, and of critical paths, too, nothing is known. */
-static void close_groups(struct summary *summary, enum idle_cause missing, bool calls_missing)
+static bool close_groups(struct summary *summary, enum idle_cause missing, bool calls_missing)
 {
+	bool good = true;
+
 	for (struct summary_section *s = summary->sections; s; s = s->next)
 		for (size_t i = 0; i < s->groups.capacity; i++) {
 			struct summary_group *group = section_group_at(s, i);
 
+			struct summary_part *p = group ? group->parts : NULL;
+
+			if (p && !p->next) { /* it is that of the range */
+				group->path = p->path;
+				p->path = (struct idle_rows){0};
+			}
+			for (; p; p = p->next) {
+				good &= idle_rows_merge(&group->path, &p->path);
+				idle_rows_close(&p->path, missing, calls_missing);
+			}
 			if (group)
 				idle_rows_close(&group->path, missing, calls_missing);
 			if (!group || missing == IDLE_CAUSES)
@@ -70,6 +82,7 @@ static void close_groups(struct summary *summary, enum idle_cause missing, bool 
 							  group->idle_ns[IDLE_NOT_STARTED];
 			group->idle_ns[IDLE_NOT_SUBMITTED] = group->idle_ns[IDLE_NOT_STARTED] = 0;
 		}
+	return good;
 }
 
 int summary_explain(struct summary *summary)
@@ -88,7 +101,7 @@ int summary_explain(struct summary *summary)
 	path_take_steps(&summary->host, true);
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
 		good &= !d->time.out_of_memory;
-	close_groups(summary, missing, calls_missing);
+	good &= close_groups(summary, missing, calls_missing);
 	free(summary->gaps);
 	summary->gap_count = 0;
 	summary->gaps = calloc(devices * GAPS_KEPT + 1, sizeof(*summary->gaps));

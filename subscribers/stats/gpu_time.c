@@ -89,6 +89,20 @@ uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 	return number;
 }
 
+bool idle_rows_merge(struct idle_rows *to, const struct idle_rows *from)
+{
+	for (const struct idle_row *row = from->list; row < from->list + from->count; row++) {
+		const uint32_t number =
+			idle_rows_add(to, row->cause, row->thread, row->what, row->longest_ns);
+
+		if (!number)
+			return false;
+		to->list[number - 1].total_ns += row->total_ns - row->longest_ns;
+		to->list[number - 1].count += row->count - 1;
+	}
+	return true;
+}
+
 void idle_rows_fini(struct idle_rows *rows)
 {
 	free(rows->list);
@@ -214,9 +228,9 @@ void gpu_time_take_steps(struct gpu_time *gpu, bool all)
 			return;
 		begin = mark_at(gpu, step->begin);
 		end = mark_at(gpu, step->end);
-		step->name->busy_ns += end.busy_ns - begin.busy_ns;
+		step->of->range->busy_ns += end.busy_ns - begin.busy_ns;
 		for (int i = 0; i < IDLE_GROUPS; i++)
-			step->name->idle_ns[i] += end.idle_ns[i] - begin.idle_ns[i];
+			step->of->range->idle_ns[i] += end.idle_ns[i] - begin.idle_ns[i];
 	}
 }
 

@@ -3,11 +3,10 @@
  * What a GPU did from its first work to its last, and why it did nothing: each nanosecond is busy, or idle with one
  * cause. Work comes roughly in order of time.
  *
- * The newest work is kept in a window, thousands of pieces, until it is told in order of its begin: what
- * lies between two is explained by what threads of the host did (host_time.h) and by when the work was submitted.
- * Work that comes so late that all around it has been told takes the time from what was idle: exact where
- * it covers whole stretches, else at least so much is taken, and the difference to the most is `uncertain_ns`.
- * Memory is the same whatever comes.
+ * The newest work is kept in a window, thousands of pieces, until it is told in order of its begin: what lies between
+ * two is explained by what threads of the host did (host_time.h) and by when the work was submitted. Work that comes so
+ * late that all around it has been told takes the time from what was idle: exact where it covers whole stretches, else
+ * at least so much is taken, and the difference to the most is `uncertain_ns`. Memory is the same whatever comes.
  *
  * Threads: one at a time.
  */
@@ -58,6 +57,8 @@ struct idle_rows {
 uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 		       const struct host_thread *thread, const struct summary_group *what,
 		       uint64_t ns);
+/** False: out of memory. */
+bool idle_rows_merge(struct idle_rows *to, const struct idle_rows *from);
 /** As gpu_time_close. */
 void idle_rows_close(struct idle_rows *rows, enum idle_cause missing, bool calls_missing);
 void idle_rows_fini(struct idle_rows *rows);

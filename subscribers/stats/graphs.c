@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: launches of graphs. */
 #include <inttypes.h>
-#include <rtl/args.h>
 #include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,52 +13,37 @@
 #define WORKS_MOST    (1u << 17) /* pieces of it */
 #define NODES_MOST    16384u     /* of all graphs */
 
-enum function { OTHER = 1, LAUNCH, RENEW /* an executable begins or ends */ };
-
 struct launch {
 	struct launch *next; /* a newer one */
 	uint64_t key, executable;
 	uint64_t graph; /* its number; 0: its call has not come */
+	const struct origin_list *origins;
 	int32_t pid;
 	uint32_t count;
 	struct graph_work *works; /* room for a power of two */
 };
 
-static enum function function_of(struct graphs *graphs, const struct rtl_event *event, uint64_t uid)
+static enum graph_call function_of(struct graphs *graphs, const struct rtl_event *event,
+				   uint64_t uid)
 {
-	enum function is = (enum function)map_get(&graphs->functions, uid);
+	enum graph_call is = (enum graph_call)map_get(&graphs->functions, uid);
 	const struct rtl_tracepoint *tp;
 
 	if (is || !uid)
-		return uid ? is : OTHER;
+		return uid ? is : GRAPH_OTHER;
 	tp = graphs->host->tracepoint(graphs->host, event->process, uid);
 	if (!tp || strcmp(tp->kind, "function") != 0)
-		return OTHER;
-	is = !strncmp(tp->name, "hipGraphLaunch", 14)        ? LAUNCH
-	     : !strncmp(tp->name, "hipGraphInstantiate", 19) ? RENEW
-	     : !strcmp(tp->name, "hipGraphExecDestroy")      ? RENEW
-							     : OTHER;
+		return GRAPH_OTHER;
+	is = graph_call_of(tp->name);
 	(void)map_set(&graphs->functions, uid, is); /* else it is looked up again */
 	return is;
-}
-
-static uint64_t key_of(uint64_t one, uint64_t other)
-{
-	return hash_number(hash_number(one) + other);
-}
-
-static void forget(struct map *map, uint64_t key)
-{
-	void *entry = hash_find(&map->hash, &map_kind, hash_number(key), &key);
-
-	if (entry)
-		hash_take_out(&map->hash, &map_kind, entry);
 }
 
 /* The number of the graph of an executable. 0: out of memory. */
 static uint64_t number_of(struct graphs *graphs, uint32_t process, uint64_t executable)
 {
-	const uint64_t key = key_of(process, executable), number = map_get(&graphs->numbers, key);
+	const uint64_t key = hash_pair(process, executable),
+		       number = map_get(&graphs->numbers, key);
 
 	if (number)
 		return number;
@@ -83,7 +67,7 @@ static int compare_works(const void *a, const void *b)
 /* The row of such launches; SUMMARY_OTHERS, without nodes, if there are too many. NULL: out of memory. */
 static struct summary_group *row_create(struct graphs *graphs, const struct launch *launch)
 {
-	const uint64_t key = key_of(launch->graph, 0), variant = map_get(&graphs->rows, key) + 1;
+	const uint64_t key = hash_pair(launch->graph, 0), variant = map_get(&graphs->rows, key) + 1;
 	struct summary_section *section =
 		summary_section(graphs->summary, RTL_STREAM_HIP_CALL, "graph", SUMMARY_GRAPHS);
 	struct summary_group *row, *node;
@@ -116,6 +100,7 @@ static struct summary_group *row_create(struct graphs *graphs, const struct laun
 		node->node_of = what;
 		row->graph->groups[row->graph->nodes.count++] = node;
 	}
+	origins_tell(launch->origins, &row->graph->nodes);
 	return row;
 }
 
@@ -215,7 +200,7 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
 	const struct breakdown_place place = {.graph = launch->graph,
 					      .keys = 1u << SUMMARY_BY_GRAPH};
-	key = key_of(launch->graph, kernels | 1);
+	key = hash_pair(launch->graph, kernels | 1);
 	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
@@ -233,7 +218,7 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	} else if (good) {
 		row->untimed++;
 	}
-	forget(&graphs->launches, launch->key);
+	(void)map_take(&graphs->launches, launch->key);
 	graphs->works -= launch->count;
 	free(launch->works);
 	free(launch);
@@ -257,7 +242,7 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works)
 
 static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *event)
 {
-	const uint64_t key = key_of(event->process->number, event->correlation);
+	const uint64_t key = hash_pair(event->process->number, event->correlation);
 	struct launch *launch = (struct launch *)(uintptr_t)map_get(&graphs->launches, key);
 
 	if (launch)
@@ -279,7 +264,7 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope)
 {
 	if (scope != graphs->last_scope)
-		graphs->last_is_launch = function_of(graphs, event, scope) == LAUNCH;
+		graphs->last_is_launch = function_of(graphs, event, scope) == GRAPH_LAUNCH;
 	graphs->last_scope = scope;
 	return graphs->last_is_launch && event->correlation;
 }
@@ -307,7 +292,7 @@ bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint6
 	return true;
 }
 
-/* Ends of calls, with arguments: of the first one is which executable was launched. */
+/* Ends of calls, with arguments: the first one is which executable was launched. */
 static void take_calls(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct graphs *graphs = user;
@@ -315,27 +300,39 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 		const struct rtl_hip_call *call = event->payload;
-		const enum function is = function_of(graphs, event, event->uid);
-		const struct rtl_field *field =
-			is == OTHER ? NULL : rtl_args_field(event->type_info);
+		const enum graph_call is = function_of(graphs, event, event->uid);
+
+		if (is == GRAPH_OTHER || (is >= GRAPH_CAPTURED && !graphs->origins.captures) ||
+		    (call->flags & RTL_HIP_CALL_FAILED && is != GRAPH_END_CAPTURE))
+			continue;
+		const struct rtl_field *field = rtl_args_field(event->type_info);
+		struct rtl_value values[2] = {0};
 		struct rtl_args args = {0};
 		struct launch *launch;
-		struct rtl_value value = {0};
 
-		if (field && !(call->flags & RTL_HIP_CALL_FAILED))
+		if (field)
 			args = rtl_args_begin(graphs->host, event, field);
-		if (!rtl_args_next(&args, &value) || !value.number)
+		if (!rtl_args_next(&args, &values[0]) || !values[0].number)
 			continue;
-		if (is == RENEW) {
-			forget(&graphs->numbers, key_of(event->process->number, value.number));
+		if (is == GRAPH_INSTANTIATE || is == GRAPH_EXEC_DESTROY)
+			(void)map_take(&graphs->numbers,
+				       hash_pair(event->process->number, values[0].number));
+		if (is != GRAPH_LAUNCH) {
+			const struct rtl_tracepoint *tp =
+				graphs->host->tracepoint(graphs->host, event->process, event->uid);
+
+			(void)rtl_args_next(&args, &values[1]);
+			if (tp && !origins_take(&graphs->origins, is, event, tp->name, values))
+				return (void)graphs->host->fail(graphs->host, "out of memory");
 			continue;
 		}
 		launch = launch_of(graphs, event);
 		if (launch)
-			launch->graph = number_of(graphs, event->process->number, value.number);
+			launch->graph = number_of(graphs, event->process->number, values[0].number);
 		if (!launch || !launch->graph)
 			return (void)graphs->host->fail(graphs->host, "out of memory");
-		launch->executable = value.number;
+		launch->executable = values[0].number;
+		launch->origins = origins_of(&graphs->origins, event, values[0].number);
 	}
 }
 
@@ -358,4 +355,5 @@ void graphs_fini(struct graphs *graphs)
 	map_fini(&graphs->functions);
 	map_fini(&graphs->numbers);
 	map_fini(&graphs->rows);
+	origins_fini(&graphs->origins);
 }

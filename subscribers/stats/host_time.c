@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_time.h"
+#include "model.h"
 
 #define LANE_LEAST 256u
 #define LANE_MOST  65536u
 #define SPANS_MOST (2u << 20) /* of all lanes together; each may have LANE_LEAST */
 #define OPEN_MOST  4096u
 #define STEPS_MOST 65536u
+#define PARTS_MOST 4096u
 
 struct host_thread *host_thread(struct host_time *time, const struct summary_process *process,
 				uint32_t tid)
@@ -207,6 +208,21 @@ static void make_room_for_steps(struct host_time *time)
 	memmove(time->steps, time->steps + done, time->step_count * sizeof(*time->steps));
 }
 
+/* What is too many has no process. NULL: out of memory. */
+static struct summary_part *part_of(struct host_time *time, const struct summary_process *process,
+				    struct summary_group *range)
+{
+	struct summary_part **link = &range->parts;
+
+	while (*link && (*link)->process != process && (*link)->process)
+		link = &(*link)->next;
+	if (*link || !(*link = calloc(1, sizeof(**link))))
+		return *link;
+	(*link)->range = range;
+	(*link)->process = time->part_count++ < PARTS_MOST ? process : NULL;
+	return *link;
+}
+
 bool host_time_add_range(struct host_time *time, struct host_thread *thread, uint64_t begin,
 			 uint64_t end, struct summary_group *name)
 {
@@ -214,11 +230,15 @@ bool host_time_add_range(struct host_time *time, struct host_thread *thread, uin
 		return true;
 	if (!time->steps)
 		time->steps = malloc(STEPS_MOST * sizeof(*time->steps));
-	if (!time->steps)
+	struct summary_part *part = part_of(time, thread->process, name);
+
+	if (!time->steps || !part)
 		return false;
 	if (time->step_count == STEPS_MOST)
 		make_room_for_steps(time);
-	time->steps[time->step_count++] = (struct step){begin, end, name, thread};
+	time->steps[time->step_count++] = (struct step){begin, end, part, thread};
+	part->count++;
+	part->total_ns += end - begin;
 	resolve(thread, begin, name);
 	return fill(time, &thread->ranges, begin, end, name);
 }

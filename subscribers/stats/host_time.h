@@ -68,7 +68,7 @@ struct host_thread {
 /* A range, until all GPUs have told what they did in it. */
 struct step {
 	uint64_t begin, end;
-	struct summary_group *name;
+	struct summary_part *of;
 	struct host_thread *thread;
 };
 
@@ -84,6 +84,7 @@ struct host_time {
 	struct gpu_time *gpus;
 	size_t span_room;              /* of all lanes */
 	struct step *steps;            /* as they ended */
+	size_t part_count;             /* of all ranges */
 	size_t step_count, paths_done; /* of these, those whose critical path was added */
 	struct pause *pauses;
 	size_t pause_count;

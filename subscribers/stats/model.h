@@ -28,6 +28,14 @@ struct summary_within {
 	struct summary_group *row; /* of a range that has not ended: for its key; NULL: none */
 };
 
+/* The call that captured or added a node. */
+struct summary_origin {
+	const char *function; /* NULL: not known */
+	uint32_t tid;         /* 0: not known */
+	const struct summary_group *const
+		*range; /* the innermost; there NULL: not known. NULL: none */
+};
+
 /* Of a collective whose ranks have all come: how far apart, and who came last. */
 struct summary_skew {
 	uint64_t count, ns, max_ns;
@@ -48,12 +56,14 @@ struct summary_group {
 	/* Of a node of a graph: its kernel's row, and the gaps before it. */
 	const struct summary_group *node_of;
 	uint64_t gaps, gap_ns;
-	uint64_t path_ns;      /* of a node, on critical paths */
-	struct idle_rows path; /* of a range or a graph: its critical paths */
+	uint64_t path_ns;                    /* of a node, on critical paths */
+	const struct summary_origin *origin; /* of a node; NULL: not known */
+	struct idle_rows path;               /* of a range or a graph: its critical paths */
 	double bus; /* of a collective: its bus bandwidth is its rate times this; else 0 */
 	struct summary_skew *skew;     /* NULL: ranks are not known */
 	int is_collective;             /* a kernel of RCCL; -1: not one, 0: not known yet */
 	struct summary_graph *graph;   /* whose launches these are, or NULL */
+	struct summary_part *parts;    /* of a range */
 	struct summary_within *within; /* of a range: what was submitted in it */
 	struct histogram histogram;
 	char name[];
@@ -70,6 +80,18 @@ bool summary_group_merge(struct summary_group *to, const struct summary_group *f
 int summary_compare_groups(const void *a, const void *b);
 /* What is in the n-th place of its groups.capacity; NULL: none. */
 struct summary_group *section_group_at(const struct summary_section *section, size_t n);
+
+/* Those of a range that have ended in one process. */
+struct summary_part {
+	struct summary_part *next;
+	struct summary_group *range;
+	const struct summary_process *process; /* NULL: too many others */
+	uint64_t count, total_ns;
+	struct idle_rows path;
+};
+
+/* Those with the greatest means first, of count; to be freed. NULL: fewer than two processes, or out of memory. */
+const struct summary_part **summary_parts(const struct summary_group *range, size_t *count);
 
 /* One that had not ended when its process did. */
 struct summary_open {

@@ -137,7 +137,7 @@ static const struct gpu_work *last_awaited(const struct host_time *host,
 
 static void add_path(const struct host_time *host, const struct step *step)
 {
-	struct idle_rows *rows = &step->name->path;
+	struct idle_rows *rows = &step->of->path;
 	struct gpu_time *gpu = host->gpus;
 	const struct gpu_work *work = NULL, *before;
 	struct gpu_work host_did = {.submit = step->end, .thread = step->thread};

@@ -55,6 +55,30 @@ static void print_within(struct json *json, const struct summary_group *range)
 	json_end(json);
 }
 
+/* Of a range of several processes, that with the greatest mean first. */
+static void print_parts(struct json *json, const struct summary_group *range)
+{
+	size_t count;
+	const struct summary_part **parts = summary_parts(range, &count);
+
+	if (!parts)
+		return;
+	json_array(json, "processes");
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		if (parts[i]->process->rank >= 0)
+			json_number(json, "rank", (uint64_t)parts[i]->process->rank);
+		json_number(json, "pid", (uint64_t)parts[i]->process->pid);
+		json_number(json, "count", parts[i]->count);
+		json_number(json, "total_ns", parts[i]->total_ns);
+		json_real(json, "mean_ns", (double)parts[i]->total_ns / (double)parts[i]->count, 1);
+		print_idle(json, "path", &parts[i]->path);
+		json_end(json);
+	}
+	json_end(json);
+	free(parts);
+}
+
 static void print_graph(struct json *json, const struct summary_graph *graph)
 {
 	char executable[32];
@@ -67,6 +91,19 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	json_array(json, "nodes");
 	print_rows(json, &graph->nodes, NULL, graph->nodes.total_ns, 0);
 	json_end(json);
+}
+
+/* What made a node: null is not known, and "" no range. */
+static void print_origin(struct json *json, const struct summary_origin *origin)
+{
+	const struct summary_group *range = origin && origin->range ? *origin->range : NULL;
+
+	json_text(json, "call", origin ? origin->function : NULL);
+	if (origin && origin->tid)
+		json_number(json, "tid", origin->tid);
+	else
+		json_text(json, "tid", NULL);
+	json_text(json, "range", range ? range->name : origin && !origin->range ? "" : NULL);
 }
 
 static void print_skew(struct json *json, const struct summary_skew *skew)
@@ -127,12 +164,15 @@ static void print_group(struct json *json, const struct summary_group *group, co
 		json_real(json, "share",
 			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
 	}
-	if (group->node_of)
+	if (group->node_of) {
+		print_origin(json, group->origin);
 		json_number(json, "path_ns", group->path_ns);
+	}
 	if (group->gaps)
 		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
 	if (group->skew && group->skew->count)
 		print_skew(json, group->skew);
+	print_parts(json, group);
 	if (group->within)
 		print_within(json, group);
 	if (group->graph)

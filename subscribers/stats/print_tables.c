@@ -270,6 +270,57 @@ static void print_within(FILE *file, const struct summary_view *ranges, unsigned
 	free(rows);
 }
 
+/* A range of several processes side by side, and which one was the slowest. */
+static void print_parts(FILE *file, const struct summary_group *range, unsigned columns,
+			unsigned top)
+{
+	size_t count, n = 0;
+	const struct summary_part **parts = summary_parts(range, &count);
+	const size_t shown = !parts ? 0 : top && top < count ? top : count;
+	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
+
+	for (size_t i = 0; rows && i < shown; i++) {
+		const struct summary_part *part = parts[i];
+		const bool has_rank = part->process->rank >= 0;
+		struct idle_row *list = summary_idle_rows(&part->path, &n);
+		const struct idle_row *wait = NULL;
+		struct summary_row *row = &rows[i + 1];
+		uint64_t work_ns = 0;
+
+		for (size_t k = 0; list && k < n; k++)
+			if (list[k].cause == PATH_WORK)
+				work_ns += list[k].total_ns;
+			else if (!wait)
+				wait = &list[k];
+		summary_set(row->cells[0], has_rank ? "rank %" PRId32 : "process %" PRId32,
+			    has_rank ? part->process->rank : part->process->pid);
+		summary_set(row->cells[1], "%" PRIu64, part->count);
+		set_ns(row->cells[2], part->total_ns / part->count);
+		if (work_ns)
+			set_share(row->cells[3], work_ns, part->total_ns);
+		if (wait) {
+			set_share(row->cells[4], wait->total_ns, part->total_ns);
+			row->name = cause_text(wait);
+		}
+		free(list);
+	}
+	if (rows && shown) {
+		rows[0] = (struct summary_row){{"process", "count", "mean", "work", "waited"},
+					       "most of it for"};
+		fprintf(file,
+			"\nRange %s in each process: the slowest is %s, %.1f%% above the mean\n",
+			range->name, rows[1].cells[0],
+			100.0 * ((double)parts[0]->total_ns / (double)parts[0]->count /
+					 ((double)range->total_ns / (double)range->count) -
+				 1));
+		summary_print_table(
+			file, rows, shown + 1,
+			&(struct summary_table){.columns = columns, .gap = 2, .left = 1});
+	}
+	free_names(rows, rows ? shown : 0);
+	free(parts);
+}
+
 enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
 
 void summary_print_steps(FILE *file, const struct summary *summary,
@@ -329,6 +380,8 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 			paths++;
 		}
 		free(heading);
+		if (!style->top || i < PATHS_SHOWN)
+			print_parts(file, group, columns, style->top);
 	}
 	print_within(file, &view, columns, style->top);
 	free(rows);

@@ -14,7 +14,7 @@
 /* KEY only where a table is broken down, BYTES and RATE where bytes are moved, GAP and PATH of nodes of graphs. */
 enum { KEY, SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, GAP, PATH, BYTES, RATE };
 /* Of collectives. */
-enum { BUS = RATE + 1, SKEW, LATE, CELLS };
+enum { BUS = RATE + 1, SKEW, LATE, ORIGIN = LATE /* of nodes */, CELLS };
 
 #define GRAPHS_SHOWN 10u /* with their nodes */
 
@@ -22,7 +22,7 @@ enum { BUS = RATE + 1, SKEW, LATE, CELLS };
 
 /* What is left out first; MAX only of nodes. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
-static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, SHARE, RATE, MAX, P99};
+static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, ORIGIN, SHARE, RATE, MAX, P99};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -76,6 +76,22 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
 }
 
+/* The call that captured or added a node: "hipLaunchKernel, thread 4711, in forward". */
+static void fill_origin(char cell[SUMMARY_CELL], const struct summary_origin *origin)
+{
+	const struct summary_group *range = origin && origin->range ? *origin->range : NULL;
+	const char *in = range ? ", in " : origin && origin->range ? ", unknown range" : "";
+	char thread[16] = "unknown";
+
+	if (!origin)
+		return (void)strcpy(cell, "unknown");
+	if (origin->tid)
+		snprintf(thread, sizeof(thread), "%" PRIu32, origin->tid);
+	summary_set(cell, "%s, thread %s%s%.*s",
+		    origin->function ? origin->function : "several calls", thread, in, KEY_SHOWN,
+		    range ? range->name : "");
+}
+
 static void fill_row(struct summary_row *row, const struct summary_group *group, uint64_t total_ns,
 		     int digits)
 {
@@ -117,6 +133,8 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 		else
 			strcpy(row->cells[times[i].cell], "-");
 	}
+	if (!strcmp(group->section->kind, "launch"))
+		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
 }
 
 /* The row that stands for all from the n-th on, of that total. */
@@ -135,6 +153,8 @@ static void fill_rest(struct summary_row *row, const struct summary_view *view, 
 	summary_set(row->cells[SHARE], "%.1f%%",
 		    total_ns ? 100.0 * (double)total / (double)total_ns : 0.0);
 	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
+	if (!strcmp(view->groups[n]->section->kind, "launch"))
+		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
 }
 
 /* What a section's things are called, in the head of the column of names. */
@@ -210,16 +230,18 @@ static void print_table(FILE *file, struct summary_row *rows, size_t count, cons
 {
 	const struct summary_table table = {.columns = columns,
 					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
-					    .left = 1 << KEY,
+					    .left = 1 << KEY | (unsigned)nodes << ORIGIN,
 					    .dispensable =
 						    nodes ? dispensable_of_nodes : dispensable,
-					    .dispensable_count = sizeof(dispensable) + nodes};
+					    .dispensable_count = sizeof(dispensable) + 2 * nodes};
 
 	rows[0] = (struct summary_row){{"", "share", "count", "total", "mean", "min", "p50", "p99",
 					"max", "gap", "path", "bytes", "rate", "bus", "skew",
 					"waited for"},
 				       heading};
 	summary_set(rows[0].cells[KEY], "%s", key);
+	if (nodes)
+		strcpy(rows[0].cells[ORIGIN], "captured or added by");
 	summary_print_table(file, rows, count, &table);
 }
 
@@ -246,10 +268,12 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 					      columns < SHORT_COLUMNS ? 3 : 4, more)
 				  : 0;
 
-	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++)
+	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++) {
+		fill_origin(rows[i + 1].cells[ORIGIN], view->groups[i]->origin);
 		if (view->groups[i]->path_ns)
 			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
 				    100.0 * (double)view->groups[i]->path_ns / (double)path_ns);
+	}
 	if (count)
 		print_table(file, rows, count + 1, "", heading, path_ns, columns);
 	free(rows);
@@ -371,7 +395,28 @@ static void print_device_name(FILE *file, const struct summary *summary, uint32_
 		fputc(')', file);
 }
 
-static void print_device(FILE *file, const struct summary *summary, const struct summary_device *d)
+/* Goes on in another line behind a comma where there is no room. Frees it. */
+static void print_wrapped(FILE *file, char *line, unsigned columns)
+{
+	char *rest = line, *part;
+	size_t at = 0;
+
+	while ((part = strsep(&rest, ","))) {
+		part += *part == ' ';
+		if (at) {
+			const bool fits = at + 2 + strlen(part) < columns;
+
+			fputs(fits ? ", " : ",\n  ", file);
+			at = fits ? at + 2 : 2;
+		}
+		fputs(part, file);
+		at += strlen(part);
+	}
+	free(line);
+}
+
+static void print_device(FILE *out, const struct summary *summary, const struct summary_device *d,
+			 unsigned columns)
 {
 	const struct gpu_time *time = &d->time;
 	const uint64_t paused = gpu_time_unknown(time, true),
@@ -379,8 +424,12 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 	const uint64_t span = d->kernels + d->copies && time->last ? time->last - time->first : 0;
 	const uint64_t recorded = span - paused;
 	const uint64_t apart = time->kernels_ns + time->copies_ns;
-	char text[6][SUMMARY_DURATION_SIZE];
+	char text[6][SUMMARY_DURATION_SIZE], *line = NULL;
+	size_t size;
+	FILE *file = open_memstream(&line, &size);
 
+	if (!file)
+		return;
 	fprintf(file, "GPU %" PRIu32, d->number);
 	print_device_name(file, summary, d->number);
 	fprintf(file, ": busy %s%s of %s%s (%.1f%%)",
@@ -398,13 +447,15 @@ static void print_device(FILE *file, const struct summary *summary, const struct
 		fprintf(file, ", %" PRIu64 " dispatches", d->kernels);
 	if (d->copies)
 		fprintf(file, ", %" PRIu64 " copies", d->copies);
+	fclose(file);
+	print_wrapped(out, line, columns);
 	if (time->copies_ns)
-		fprintf(file, "\n  kernels %s, copies %s, both at once %s",
+		fprintf(out, "\n  kernels %s, copies %s, both at once %s",
 			summary_duration(text[2], time->kernels_ns),
 			summary_duration(text[3], time->copies_ns),
 			summary_duration(text[4],
 					 apart > time->busy_ns ? apart - time->busy_ns : 0));
-	fputc('\n', file);
+	fputc('\n', out);
 }
 
 static void print_causes(FILE *file, const struct summary_stream *stream)
@@ -513,7 +564,7 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	if (summary->devices)
 		fputc('\n', file);
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		print_device(file, summary, d);
+		print_device(file, summary, d, columns);
 	summary_print_idle(file, summary, columns, style->top);
 	if (summary->devices)
 		fputc('\n', file);

@@ -76,6 +76,32 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 	return 0;
 }
 
+static int compare_parts(const void *a, const void *b)
+{
+	const struct summary_part *x = *(struct summary_part *const *)a;
+	const struct summary_part *y = *(struct summary_part *const *)b;
+	const double of_x = (double)x->total_ns / (double)x->count;
+	const double of_y = (double)y->total_ns / (double)y->count;
+
+	return of_x != of_y ? (of_x > of_y ? -1 : 1) : compare(x->process, y->process);
+}
+
+const struct summary_part **summary_parts(const struct summary_group *range, size_t *count)
+{
+	const struct summary_part **list;
+	size_t n = 0;
+
+	for (const struct summary_part *p = range->parts; p; p = p->next)
+		n += p->process != NULL;
+	*count = n;
+	list = n > 1 ? calloc(n, sizeof(struct summary_part *)) : NULL;
+	for (const struct summary_part *p = list ? range->parts : NULL; p; p = p->next)
+		if (p->process)
+			list[--n] = p;
+	qsort(list, list ? *count : 0, sizeof(struct summary_part *), compare_parts);
+	return list;
+}
+
 size_t summary_join_ranks(struct summary_process *list, size_t count)
 {
 	size_t n = 0;

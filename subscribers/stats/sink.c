@@ -14,18 +14,20 @@ struct sink_stream {
 
 void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *summary)
 {
-	*sink = (struct sink){
-		.host = host,
-		.summary = summary,
-		.tracks = {.host = host,
-			   .summary = summary,
-			   .graphs = &sink->graphs,
-			   .breakdown = &sink->breakdown,
-			   .collectives = &sink->collectives},
-		.collectives = {.host = host, .summary = summary},
-		.graphs = {.host = host, .summary = summary, .breakdown = &sink->breakdown},
-		.breakdown = {.summary = summary},
-		.counted = {.host = host, .summary = summary}};
+	*sink = (struct sink){.host = host,
+			      .summary = summary,
+			      .tracks = {.host = host,
+					 .summary = summary,
+					 .graphs = &sink->graphs,
+					 .breakdown = &sink->breakdown,
+					 .collectives = &sink->collectives},
+			      .collectives = {.host = host, .summary = summary},
+			      .graphs = {.host = host,
+					 .summary = summary,
+					 .breakdown = &sink->breakdown,
+					 .origins = {.summary = summary}},
+			      .breakdown = {.summary = summary},
+			      .counted = {.host = host, .summary = summary}};
 }
 
 static void take_faults(void *user, const struct rtl_event *const *events, size_t count)

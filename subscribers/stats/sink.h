@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <rtl/args.h>
 #include <rtl/subscriber.h>
 
 #include "breakdown.h"
@@ -41,6 +42,58 @@ struct graph_work {
 	struct summary_group *node; /* once it is known */
 };
 
+/* What a call does to graphs. */
+enum graph_call {
+	GRAPH_OTHER = 1,
+	GRAPH_LAUNCH,
+	GRAPH_INSTANTIATE, /* these three leave in the first argument what is as the second one */
+	GRAPH_UPDATE,
+	GRAPH_CLONE,
+	GRAPH_CREATE,
+	GRAPH_DESTROY,
+	GRAPH_EXEC_DESTROY,
+	GRAPH_ADD,       /* a node that does work, to the graph that is the second argument */
+	GRAPH_ADD_OTHER, /* of unknown kind or number */
+	GRAPH_BEGIN_CAPTURE,
+	GRAPH_CAPTURED, /* those from here on matter while a stream is captured */
+	GRAPH_END_CAPTURE = GRAPH_CAPTURED,
+	GRAPH_WORK,
+	GRAPH_RECORD,
+	GRAPH_WAIT,
+	GRAPH_FORK,
+};
+
+enum graph_call graph_call_of(const char *name);
+
+struct origin_list;
+struct summary_view;
+
+/*
+ * Which calls captured or added the nodes of graphs: those of a capture in order are the nodes in order, if one
+ * thread captured one stream. Of other graphs it is said what the calls of all kernels, copies or fills have in
+ * common. Where the numbers differ nothing is known. Threads: the one that calls the subscriber.
+ */
+struct origins {
+	struct summary *summary;
+	struct map lists; /* hash of process and graph or executable -> struct origin_list * */
+	struct map streams, events; /* that take part in a capture -> the same */
+	struct map ranges; /* hash of process and instance -> const struct summary_group ** */
+	size_t count, captures;
+};
+
+/** Takes a call, which has succeeded or is GRAPH_END_CAPTURE. False: out of memory. */
+bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_event *event,
+		  const char *name, const struct rtl_value values[2]);
+/** A range has ended. */
+void origins_name_range(struct origins *origins, const struct rtl_event *event,
+			const struct summary_group *name);
+/** The calls that made an executable, as it is now; NULL: they are not known. */
+const struct origin_list *origins_of(const struct origins *origins, const struct rtl_event *event,
+				     uint64_t executable);
+/** Tells nodes of a launch where they are from. */
+void origins_tell(const struct origin_list *list, const struct summary_view *nodes);
+void origins_fini(struct origins *origins);
+
 /*
  * Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
  * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber.
@@ -49,6 +102,7 @@ struct graphs {
 	const struct rtl_host *host;
 	struct summary *summary;
 	struct breakdown *breakdown;
+	struct origins origins;
 	struct map functions; /* uid -> what the function is to us */
 	struct map numbers;   /* hash of process and executable -> the graph's number */
 	struct map
@@ -107,8 +161,7 @@ void collectives_settle(struct collectives *collectives);
  * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
  * is a section of its own. The name of a range of roctx is its text, `name`.
  *
- * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
- * is called.
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
  * string of the payload. Different tracepoints with equal names are one row.

@@ -74,6 +74,11 @@ void summary_group_destroy(struct summary_group *group)
 		next = is->next;
 		free(is);
 	}
+	for (struct summary_part *next, *is = group->parts; is; is = next) {
+		next = is->next;
+		idle_rows_fini(&is->path);
+		free(is);
+	}
 	free(group->graph);
 	idle_rows_fini(&group->path);
 	histogram_fini(&group->histogram);
@@ -92,8 +97,7 @@ struct summary_group *summary_group_create(struct summary_section *section, cons
 	return group;
 }
 
-/* Where a section stands among the others, whichever has come first; those that are not named here
- * come last. */
+/* Where a section stands among the others, whichever has come first; those that are not named here come last. */
 static unsigned place_of(const char *stream, const char *kind)
 {
 	static const struct {

@@ -354,6 +354,8 @@ static bool take_pause(struct track *track, const struct rtl_event *event)
 static bool name_range(struct track *track, const struct rtl_event *event,
 		       struct summary_group *group)
 {
+	if (group)
+		origins_name_range(&track->tracks->graphs->origins, event, group);
 	return group &&
 	       breakdown_name_range(track->tracks->breakdown, event,
 				    optional_u64(event->payload, track->range_offset), group);

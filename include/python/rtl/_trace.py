@@ -20,9 +20,10 @@ _PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end
 _GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
 _LOSS = "process, stream, cause, count"
 _STEP = ("name, count, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gpu_busy_ns, gpu_not_submitted_ns,"
-         " gpu_not_started_ns, gpu_unknown_ns, kernels, path")
+         " gpu_not_started_ns, gpu_unknown_ns, kernels, path, processes")
+_STEP_PROCESS = "rank, pid, count, total_ns, mean_ns, path"
 _GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes, path"
-_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns"
+_GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns, call, tid, range"
 _PATH = "cause, total_ns, count, longest_ns, work, range, function"
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
@@ -37,6 +38,7 @@ LeftOut = collections.namedtuple("LeftOut", _LOSS)
 Idle = collections.namedtuple("Idle", _IDLE)
 PathPart = collections.namedtuple("PathPart", _PATH)
 Step = collections.namedtuple("Step", _STEP)
+StepProcess = collections.namedtuple("StepProcess", _STEP_PROCESS)
 Graph = collections.namedtuple("Graph", _GRAPH)
 GraphNode = collections.namedtuple("GraphNode", _GRAPH_NODE)
 
@@ -211,9 +213,12 @@ class Trace:
 
     def steps(self):
         """Ranges of roctx by their names, what GPUs did within them, as dicts the kernels with most time in them, and the critical
-        path: what determined when they ended."""
+        path: what determined when they ended. If several processes have them, so of each, that with the greatest mean first."""
         rows = [_with_path(row) for section in self.summary()["sections"] if section["title"] == "Ranges"
                 for row in section["rows"]]
+        for row in rows:
+            row["processes"] = [StepProcess(*(_with_path(part).get(key) for key in StepProcess._fields))
+                                for part in row.get("processes", ())]
         return [Step(*(row.get(key) for key in Step._fields)) for row in rows]
 
     def graphs(self):

@@ -6,6 +6,7 @@ browser that shows it to nobody (chromium --headless).
 """
 
 import base64
+import collections
 import html
 import json
 import os
@@ -133,6 +134,18 @@ class Report(Case):
         trace = json.loads(block(self.page("page.htm"), "rtl-trace"))
         self.assertEqual((trace["state"], trace["file"]), ("complete", "run.db"))
         self.assertIn(PROGRAM, trace["processes"][0]["command"])
+
+    def test_programs_own_streams__regions_and_marks(self):
+        self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "10", "regions")
+        with sqlite3.connect(self.path("run.db")) as database:
+            database.executescript(
+                "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, ''); INSERT INTO rtl_type VALUES (50, 7, 'tick', '', 0, 0, 'rtl_s_own');"
+                "CREATE TABLE rtl_s_own AS SELECT id + 1000000 AS id, origin, time_ns, instance, correlation FROM rtl_s_rtl_hsa_task_end;")
+        database.close()
+        self.rtl("report", "run.db")
+        names = collections.Counter((call[5] == "own" or call[4], call[5]) for call in events(self.page())[0])
+        self.assertEqual(names, {(True, "own"): 10, ("even", "rtl.default"): 5, ("odd", "rtl.default"): 5,
+                                 ("inner", "rtl.default"): 10, ("open", "rtl.default"): 1, ("KernelDispatch", "hsa"): 10})
 
     def test_recording__as_its_database(self):
         self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "100")
@@ -265,6 +278,38 @@ class Browser(Case):
                          len(summary["processes"]))
         self.assertRegex(shown, r'data-bars="GPU 1, [^"]*;GPU 2, [^"]*;GPU kernels, [^"]*;HIP calls, ')
         self.assertIn('data-ranks="false"', shown)
+
+    def test_graph_and_step__drawn_with_nodes_and_paths_and_ranks(self):
+        self.make()
+        self.rtl("report", "run.db")
+        with open(self.path("run.html"), encoding="utf-8") as file:
+            page = file.read()
+        summary, trace = (json.loads(block(page, name)) for name in ("rtl-summary", "rtl-trace"))
+        summary["sections"].append({"kind": "graph", "title": "Graph launches", "count": 2, "total_ns": 4000, "rows": [
+            {"name": "graph 1, 2 nodes", "count": 2, "total_ns": 4000, "mean_ns": 2000, "share": 1, "nodes": [
+                {"name": "first", "count": 2, "mean_ns": 900, "path_ns": 1800, "call": "hipLaunchKernel", "tid": 7, "range": ""},
+                {"name": "last", "count": 2, "mean_ns": 1000, "mean_gap_ns": 100, "path_ns": 2000, "call": None, "tid": None,
+                 "range": None}],
+             "path": [{"cause": "work", "work": "last", "total_ns": 2000}, {"cause": "in_graph", "total_ns": 2000}]}]})
+        trace["processes"][0]["rank"] = 3
+        step, = [row for s in summary["sections"] if s["title"] == "Ranges" for row in s["rows"]]
+        step["processes"] = [{"pid": 7, "count": 9, "mean_ns": 50, "path": [{"cause": "outside_hip", "total_ns": 450}]}]
+        for name, value in ("rtl-summary", summary), ("rtl-trace", trace):
+            page = page.replace(block(page, name), json.dumps(value).replace("<", "\\u003c"))
+        self.write("run.html", page)
+        shown = self.body("""
+            const widths = [...$("graph_nodes").querySelector(".bar").children].map(i => i.style.width).join(" ");
+            document.body.dataset.nodes = widths + ";" + [...$("graph_nodes").querySelectorAll("tbody tr")].map(r =>
+                [0, 2, 4, 6, 7, 8].map(i => r.cells[i].textContent).join("/")).join(";");
+            document.body.dataset.path = [...$("graph_nodes").querySelectorAll(".keys > span")].map(k => k.textContent).join(";");
+            document.body.dataset.step = [...$("step_path").children].filter(c => !c.className).map(c => c.textContent).join(";");
+            document.body.dataset.label = track_label(order[0]);
+          """)
+        self.assertIn('data-nodes="0% 45% 5% 50%;first/900 ns//hipLaunchKernel/7/;last/1.000 \u00b5s/100 ns/unknown/unknown/unknown"',
+                      shown)
+        self.assertIn('data-path="last 50.0 %;between nodes of a graph 50.0 %"', shown)
+        self.assertRegex(shown, r'data-step="Critical path of a range: \d+ times, [^;]*;rank 3, process 7: 9 times, 50 ns on average"')
+        self.assertIn('data-label="rank 3, process 7, thread 7"', shown)
 
     def test_ruler__ticks_differ(self):
         self.make()

@@ -81,6 +81,15 @@ def check(graph, launches):
         yield f"node {i}: gap", node.mean_gap_ns, round(statistics.fmean(gaps), 1) if gaps else None
 
 
+def check_origins(graph):
+    """Yields the same: the program captures the first graph, and adds the nodes of the others."""
+    for i, node in enumerate(graph.nodes):
+        kind = "kernel" if "graph_" in node.name else "memset" if "fill" in node.name else "copy"
+        call = ({"kernel": "hipLaunchKernel", "copy": "hipMemcpyAsync"} if graph.graph == 1 else
+                {"kernel": "hipGraphAddKernelNode", "copy": "hipGraphAddMemcpyNode1D", "memset": "hipGraphAddMemsetNode"})[kind]
+        yield f"node {i}: origin", (node.call, node.tid, node.range), (call, graph.pid, "")
+
+
 def check_rocpd7(database, graphs):
     """The kernels and copies of ROCm 7's rocpd are those of the graphs and nodes, and so are its launches."""
     path = database + ".rocpd7.db"
@@ -123,7 +132,8 @@ def main():
         if not of:
             problems.append(f"{graph.name}: no such launches: {graph.executable} {names}")
             continue
-        problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in check(graph, of) if got != want]
+        problems += [f"{graph.name}: {what}: {got}, not {want}" for what, got, want in
+                     [*check(graph, of), *check_origins(graph)] if got != want]
     problems += [f"not there: {kind}" for kind in kinds]
     problems += [f"{what}: {got}, not {want}" for what, got, want in check_rocpd7(sys.argv[1], graphs) if got != want]
     seen = [(graph.variant, graph.count, sum("graph_" in node.name for node in graph.nodes))
@@ -131,9 +141,13 @@ def main():
     if seen != [(1, launches, 4), (1, launches, 3), (1, 2, 2), (2, launches - 2, 2)]:
         problems.append(f"variants, launches, kernels: {seen}")
     text = subprocess.run([os.environ["RTL"], "summary", sys.argv[1]], capture_output=True, check=True, text=True,
-                          env={**os.environ, "COLUMNS": "60"}).stdout
+                          env={**os.environ, "COLUMNS": "50"}).stdout
     if "\nNodes of graph 3, 2 nodes, variant 2 (process " not in text or "  void graph_mul" in text:
         problems.append(f"the variant is not in the text, or short names have a result: {text}")
+    lines = text.split("\n")
+    latency, = [i for i, line in enumerate(lines) if line.startswith("Launch latency")]
+    if "total" in lines[latency + 1] or any(len(line) > 80 for line in lines if line.startswith("GPU 1 (")):
+        problems.append(f"latencies are summed up, or the line of the GPU is too long: {text}")
     sys.exit("\n".join("hip_graphs: %s" % problem for problem in problems) or 0)
 
 

@@ -62,6 +62,21 @@ static inline void start(struct run *run, const char *more)
 	fake_host_begin(run->host, run->process);
 }
 
+static inline void range(struct run *run, const char *name, uint64_t instance, uint64_t parent)
+{
+	struct {
+		struct rtl_roctx_range is;
+		char name[16];
+	} payload = {.is = {.begin_ns = 1, .end_ns = run->now, .parent = parent, .begin_tid = 5}};
+	struct rtl_event event;
+
+	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
+	strcpy(payload.name, name);
+	event = fake_event(run->roctx, RTL_REGION_END, run->process, &payload, sizeof(payload));
+	event.instance = instance;
+	fake_host_deliver_one(run->host, &event);
+}
+
 /* Ends the run and reads what was written. */
 static inline const char *end(struct run *run)
 {

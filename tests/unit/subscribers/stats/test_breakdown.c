@@ -43,21 +43,6 @@ static void kernel(struct run *run, struct rtl_process *process, uint64_t uid, u
 #define KERNEL(process, uid, length, ...)                                                          \
 	kernel(run, process, uid, length, (struct rtl_hsa_dispatch){__VA_ARGS__})
 
-static void range(struct run *run, const char *name, uint64_t instance, uint64_t parent)
-{
-	struct {
-		struct rtl_roctx_range is;
-		char name[16];
-	} payload = {.is = {.begin_ns = 1, .end_ns = run->now, .parent = parent, .begin_tid = 5}};
-	struct rtl_event event;
-
-	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
-	strcpy(payload.name, name);
-	event = fake_event(run->roctx, RTL_REGION_END, run->process, &payload, sizeof(payload));
-	event.instance = instance;
-	fake_host_deliver_one(run->host, &event);
-}
-
 static void name_it(struct run *run, uint32_t kind, uint64_t object, const char *name)
 {
 	struct {
@@ -128,6 +113,48 @@ TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
 	text = strstr(strstr(text, "\"name\":\"step\""), "\"kernels\":[");
 	assert_contains(text, "{\"name\":\"b_norm\",\"total_ns\":450,\"share\":0.750000},");
 	assert_contains(text, "{\"name\":\"a_gemm\",\"total_ns\":150,\"share\":0.250000}]");
+}
+
+static void two_ranks(struct run *run, const char *more)
+{
+	struct rtl_process *const first = run->process;
+
+	start_named(run, more);
+	run->other->rank = 1;
+	first->rank = 0;
+	KERNEL(run->process, A, 100, .submit_tid = 5, .submit_ns = run->now - 50);
+	range(run, "step", 20, 0);
+	run->process = run->other;
+	KERNEL(run->process, A, 300, .submit_tid = 5, .submit_ns = run->now - 50);
+	run->now += 200;
+	range(run, "step", 21, 0);
+	run->process = first;
+	KERNEL(run->process, A, 5, .submit_tid = 5, .submit_ns = run->now - 50);
+}
+
+TEST(test_steps__two_ranks__slowest_first_with_its_path)
+{
+	const char *text;
+
+	two_ranks(*state, "&format=json");
+	text = strstr(end(*state), "\"processes\":[");
+	assert_non_null(text);
+	assert_true(strstr(text, "{\"rank\":1,\"pid\":4712,\"count\":1,\"total_ns\":1599,") <
+		    strstr(text, "{\"rank\":0,\"pid\":4711,\"count\":1,\"total_ns\":1099,"));
+	assert_contains(text, "{\"cause\":\"work\",\"work\":\"a_gemm\",\"total_ns\":300,");
+}
+
+TEST(test_steps__two_ranks__text_names_the_slowest_and_what_it_waited_for)
+{
+	const char *text;
+
+	two_ranks(*state, "");
+	text = end(*state);
+	assert_contains(
+		text,
+		"\nRange step in each process: the slowest is rank 1, 18.5% above the mean\n");
+	assert_contains(text, "\nrank 1       1  1.599us  18.8%   78.1%  host not recorded\n");
+	assert_contains(text, "\nrank 0       1  1.099us   9.1%   86.4%  host not recorded\n");
 }
 
 /* Very many ranges that nobody names do not pile up, and of those that are still used none is lost. */

@@ -70,8 +70,7 @@ static int tear_down(void **state)
 	gpu_time_fini(&world->gpu);
 	host_time_fini(&world->host);
 	for (uint32_t i = 0; i < NAMES; i++) {
-		idle_rows_fini(&world->names[i]->path);
-		free(world->names[i]);
+		summary_group_destroy(world->names[i]);
 	}
 	free(world);
 	return 0;
@@ -187,6 +186,9 @@ static void deliver(struct world *world)
 	assert_true(gpu_time_settle(&world->gpu));
 	host_time_close(&world->host);
 	path_take_steps(&world->host, true);
+	for (uint32_t i = 0; i < NAMES; i++)
+		for (struct summary_part *p = world->names[i]->parts; p; p = p->next)
+			assert_true(idle_rows_merge(&world->names[i]->path, &p->path));
 	gpu_time_close(&world->gpu, IDLE_CAUSES, false);
 }
 

@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so: launches of graphs, on the fake host. */
+#include "events/events.h"
 #include "stats_run.h"
 
-enum { A = 1, B, C, COPY, LAUNCH, INSTANTIATE, DESTROY, OTHER }; /* tracepoints */
+enum {
+	A = 1,
+	B,
+	C,
+	COPY,
+	LAUNCH,
+	INSTANTIATE,
+	DESTROY,
+	OTHER,
+	MEMCPY,
+	BEGIN,
+	STOP,
+	CREATE,
+	ADD,
+	RECORD,
+	WAIT,
+	LAST
+};
 
 /* Calls with arguments, which are an array. */
 static const struct rtl_field debug_fields[] = {
@@ -29,17 +47,20 @@ static const struct rtl_stream_info debug_stream = {
 static int setup_graphs(void **state)
 {
 	static const char *const names[] = {[A] = "a", [B] = "b", [C] = "c"};
-	static const char *const functions[] = {[LAUNCH] = "hipGraphLaunch",
-						[INSTANTIATE] = "hipGraphInstantiate",
-						[DESTROY] = "hipGraphExecDestroy",
-						[OTHER] = "hipLaunchKernel"};
+	static const char *const functions[] = {
+		[LAUNCH] = "hipGraphLaunch",       [INSTANTIATE] = "hipGraphInstantiate",
+		[DESTROY] = "hipGraphExecDestroy", [OTHER] = "hipLaunchKernel",
+		[MEMCPY] = "hipMemcpyAsync",       [BEGIN] = "hipStreamBeginCapture",
+		[STOP] = "hipStreamEndCapture",    [CREATE] = "hipGraphCreate",
+		[ADD] = "hipGraphAddKernelNode",   [RECORD] = "hipEventRecord",
+		[WAIT] = "hipStreamWaitEvent"};
 	const int error = setup(state);
 	struct run *run = *state;
 
 	for (uint64_t i = A; i <= C; i++)
 		fake_host_tracepoint(run->host, run->process, i, "kernel", names[i], NULL, NULL);
 	fake_host_tracepoint(run->host, run->process, COPY, "copy", "CopyDeviceToHost", NULL, NULL);
-	for (uint64_t i = LAUNCH; i <= OTHER; i++)
+	for (uint64_t i = LAUNCH; i < LAST; i++)
 		fake_host_tracepoint(run->host, run->process, i, "function", functions[i], NULL,
 				     NULL);
 	start(run, "&format=json");
@@ -48,21 +69,44 @@ static int setup_graphs(void **state)
 	return error;
 }
 
-static void call(struct run *run, uint64_t function, uint64_t correlation, uint64_t executable,
-		 uint32_t flags)
+/* By a thread; of its arguments the first two are these. */
+static void call_of(struct run *run, uint32_t tid, uint64_t function, uint64_t first,
+		    uint64_t second, struct rtl_hip_call call, uint64_t correlation)
 {
-	const struct with_arg {
+	const struct with_args {
 		struct rtl_hip_call_debug call;
-		struct rtl_arg arg;
-	} p = {.call = {.call = {.begin_ns = 1, .end_ns = 2, .flags = flags},
-			.args = {offsetof(struct with_arg, arg), sizeof(struct rtl_arg)}},
-	       .arg = {.kind = RTL_KIND_ADDRESS, .value.number = executable}};
+		struct rtl_arg args[2];
+	} p = {.call = {.call = call,
+			.args = {offsetof(struct with_args, args), 2 * sizeof(struct rtl_arg)}},
+	       .args = {{.kind = RTL_KIND_ADDRESS, .value.number = first},
+			{.kind = RTL_KIND_ADDRESS, .value.number = second}}};
 	struct rtl_event event =
 		fake_event(&debug_stream, RTL_FUNCTION_WITH_ARGS_END, run->process, &p, sizeof(p));
 
 	event.uid = function;
+	event.tid = tid;
 	event.correlation = correlation;
 	fake_host_deliver_one(run->host, &event);
+}
+
+static void call(struct run *run, uint64_t function, uint64_t correlation, uint64_t executable,
+		 uint32_t flags)
+{
+	call_of(run, 7, function, executable, 0,
+		(struct rtl_hip_call){.begin_ns = 1, .end_ns = 2, .flags = flags}, correlation);
+}
+
+/* On a stream, within a range. */
+static void on_stream(struct run *run, uint32_t tid, uint64_t function, uint64_t stream,
+		      uint64_t first, uint64_t second, uint64_t range)
+{
+	call_of(run, tid, function, first, second,
+		(struct rtl_hip_call){.begin_ns = 1,
+				      .end_ns = 2,
+				      .hip_stream = stream,
+				      .parent = range,
+				      .flags = stream ? RTL_HIP_CALL_STREAM : 0},
+		0);
 }
 
 /* `gap` after what was before it. Queue 0: HIP has reported it. */
@@ -271,6 +315,78 @@ TEST(test_graph__very_many_launches__each_counted)
 	assert_contains(text,
 			"\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
 	assert_contains(behind(text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
+}
+
+static void launch(struct run *run, uint64_t correlation, uint64_t executable, const char *kernels)
+{
+	call(run, LAUNCH, correlation, executable, 0);
+	for (; *kernels; kernels++)
+		if (*kernels == 'c')
+			copy(run, correlation, 10, 100);
+		else
+			kernel(run, *kernels == 'a' ? A : B, correlation, 3, 10, 100);
+}
+
+TEST(test_captured_stream__calls_in_order__origin_of_each_node)
+{
+	struct rtl_stream_info roctx_info = roctx_stream_info;
+	struct run *run = *state;
+	const char *text;
+
+	roctx_info.number = 7;
+	run->roctx = fake_host_stream(run->host, &roctx_info);
+	on_stream(run, 7, OTHER, 0x10, 1, 0, 20); /* before the capture */
+	on_stream(run, 7, BEGIN, 0x10, 0x10, 0, 0);
+	on_stream(run, 7, OTHER, 0x10, 1, 0, 21);
+	on_stream(run, 7, OTHER, 0x20, 1, 0, 21); /* not captured */
+	on_stream(run, 7, MEMCPY, 0x10, 1, 0, 0);
+	on_stream(run, 7, OTHER, 0x10, 1, 0, 22);
+	on_stream(run, 7, STOP, 0x10, 0x10, 0x77, 0);
+	on_stream(run, 7, OTHER, 0x10, 1, 0, 20);
+	range(run, "inner", 21, 0);
+	on_stream(run, 7, INSTANTIATE, 0, 0xbeef, 0x77, 0);
+	launch(run, 50, 0xbeef, "acb");
+	launch(run, 51, 0xbeef, "acba"); /* not all are known */
+	text = behind(end(run), "\"name\":\"graph 1, 4 nodes, variant 2\"");
+	text = behind(text, "\"call\":null,\"tid\":null,\"range\":null,");
+	assert_contains(text, "\"call\":\"hipMemcpyAsync\",");
+	text = behind(text, "\"name\":\"graph 1, 3 nodes\"");
+	text = behind(
+		behind(text, "\"name\":\"a\""),
+		"\"call\":\"hipLaunchKernel\",\"tid\":7,\"range\":\"inner\",\"path_ns\":100}");
+	text = behind(behind(text, "\"CopyDeviceToHost\""),
+		      "\"call\":\"hipMemcpyAsync\",\"tid\":7,\"range\":\"\",");
+	text = behind(behind(text, "\"name\":\"b\""),
+		      "\"call\":\"hipLaunchKernel\",\"tid\":7,\"range\":null,");
+}
+
+/* Of two streams, and of nodes that were added, it is known what they have in common. */
+TEST(test_graph_of_branches__in_no_known_order__what_its_calls_have_in_common)
+{
+	struct run *run = *state;
+	const char *text;
+
+	on_stream(run, 7, BEGIN, 0x10, 0x10, 0, 0);
+	on_stream(run, 7, RECORD, 0x10, 0xe, 0, 0);
+	on_stream(run, 7, WAIT, 0x20, 0x20, 0xe, 0);
+	on_stream(run, 7, OTHER, 0x20, 1, 0, 0);
+	on_stream(run, 8, OTHER, 0x10, 1, 0, 5);
+	on_stream(run, 7, STOP, 0x10, 0x10, 0x77, 0);
+	on_stream(run, 7, OTHER, 0x20, 1, 0, 0);
+	on_stream(run, 7, INSTANTIATE, 0, 0xbeef, 0x77, 0);
+	on_stream(run, 7, CREATE, 0, 0x78, 0, 0);
+	for (uint64_t i = 1; i < 3; i++)
+		on_stream(run, 9, ADD, 0, i, 0x78, 0);
+	on_stream(run, 7, INSTANTIATE, 0, 0xcafe, 0x78, 0);
+	on_stream(run, 9, ADD, 0, 3, 0x78, 0); /* not in that one */
+	launch(run, 50, 0xbeef, "ba");
+	launch(run, 51, 0xcafe, "ab");
+	text = behind(end(run), "\"graph\":1,");
+	for (int i = 0; i < 2; i++)
+		text = behind(text, "\"call\":\"hipLaunchKernel\",\"tid\":null,\"range\":null,");
+	text = behind(text, "\"graph\":2,");
+	for (int i = 0; i < 2; i++)
+		text = behind(text, "\"call\":\"hipGraphAddKernelNode\",\"tid\":9,\"range\":\"\",");
 }
 
 RUN_TESTS(setup_graphs, teardown, NULL, NULL)
