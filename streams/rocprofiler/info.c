@@ -68,12 +68,9 @@ static hsa_status_t tell_gpu(struct gpu *gpu, info_callback *callback, void *dat
 {
 	struct counter_set *set = gpu_set(gpu);
 	hsa_status_t status = HSA_STATUS_SUCCESS;
-	char why[512];
 
-	if (!set)
+	if (!set || vendor_find())
 		return HSA_STATUS_ERROR;
-	if (!vendor_find(why, sizeof(why)))
-		return fail(HSA_STATUS_ERROR, "%s", why);
 	for (size_t i = 0; i < counter_set_count(set) && !status; i++)
 		status = tell_metric(gpu, counter_set_at(set, i), callback, data);
 	return status;

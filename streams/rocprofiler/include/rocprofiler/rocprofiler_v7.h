@@ -479,29 +479,29 @@ typedef struct {
 	void *handler_arg;
 } rocprofiler_v7_pool_properties_t;
 
-/** All entries' contexts share the features of one that has no runs. An entry's payload begins with where its
- *  context of version 7 is. */
+/** All entries' contexts share the features of one that has no runs. An entry's payload begins with its own. */
 typedef struct {
 	rocprofiler_pool_t *pool;
 	rocprofiler_v7_t *shared;
-	rocprofiler_v7_feature_t *wanted;
 	rocprofiler_v7_pool_handler_t handler;
 	void *handler_arg;
 } rocprofiler_v7_pool_t;
 
-#define ROCPROFILER_V7_PAYLOAD_AT 16u /* keeps the caller's aligned */
+struct rocprofiler_v7_own {
+	rocprofiler_v7_t context;
+	struct rocprofiler_v7_run run;
+};
 
-static inline rocprofiler_v7_t **rocprofiler_v7_slot(const rocprofiler_pool_entry_t *entry)
-{
-	return (rocprofiler_v7_t **)entry->payload;
-}
+/* Keeps the caller's payload aligned. */
+#define ROCPROFILER_V7_ALIGNED(bytes) (((uint32_t)(bytes) + 15u) & ~15u)
+#define ROCPROFILER_V7_PAYLOAD_AT     ROCPROFILER_V7_ALIGNED(sizeof(struct rocprofiler_v7_own))
 
 static inline rocprofiler_v7_pool_entry_t
 rocprofiler_v7_entry(const rocprofiler_pool_entry_t *entry)
 {
 	rocprofiler_v7_pool_entry_t made;
 
-	made.context = *rocprofiler_v7_slot(entry);
+	made.context = &((struct rocprofiler_v7_own *)entry->payload)->context;
 	made.payload = (char *)entry->payload + ROCPROFILER_V7_PAYLOAD_AT;
 	return made;
 }
@@ -511,7 +511,7 @@ static inline bool rocprofiler_v7_on_entry(const rocprofiler_pool_entry_t *entry
 	const rocprofiler_v7_pool_t *pool = (const rocprofiler_v7_pool_t *)arg;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
-	return pool->handler && told.context ? pool->handler(&told, pool->handler_arg) : true;
+	return pool->handler ? pool->handler(&told, pool->handler_arg) : true;
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
@@ -530,12 +530,11 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 		free(made);
 		return status;
 	}
-	made->wanted = features;
 	made->handler = properties->handler;
 	made->handler_arg = properties->handler_arg;
 	with.num_entries = properties->num_entries;
-	/* a whole number of the alignment, so that each entry's begins aligned */
-	with.payload_bytes = (ROCPROFILER_V7_PAYLOAD_AT + properties->payload_bytes + 15u) & ~15u;
+	with.payload_bytes =
+		ROCPROFILER_V7_PAYLOAD_AT + ROCPROFILER_V7_ALIGNED(properties->payload_bytes);
 	with.handler = rocprofiler_v7_on_entry;
 	with.handler_arg = made;
 	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
@@ -554,23 +553,18 @@ static inline hsa_status_t rocprofiler_v7_pool_fetch(rocprofiler_v7_pool_t *pool
 						     rocprofiler_v7_pool_entry_t *entry)
 {
 	rocprofiler_pool_entry_t fetched;
-	rocprofiler_v7_t **slot;
+	struct rocprofiler_v7_own *own;
 	hsa_status_t status = rocprofiler_pool_fetch(pool->pool, &fetched);
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	slot = rocprofiler_v7_slot(&fetched);
-	if (!*slot) {
-		*slot = rocprofiler_v7_make(pool->wanted, pool->shared->feature_count);
-		if (!*slot) {
-			(void)rocprofiler_pool_release(&fetched);
-			return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-		}
-		(*slot)->run_count = 1;
-		(*slot)->runs[0].context = fetched.context;
-		(*slot)->runs[0].count = pool->shared->feature_count;
-		(*slot)->features = pool->shared->features;
-	}
+	own = (struct rocprofiler_v7_own *)fetched.payload;
+	memset(own, 0, sizeof(*own));
+	own->context = *pool->shared;
+	own->context.runs = &own->run;
+	own->context.run_count = 1;
+	own->run.context = fetched.context;
+	own->run.count = pool->shared->feature_count;
 	*entry = rocprofiler_v7_entry(&fetched);
 	return status;
 }
@@ -594,7 +588,7 @@ static inline hsa_status_t rocprofiler_v7_iterate(rocprofiler_pool_entry_t *entr
 	const struct rocprofiler_v7_each *iteration = (const struct rocprofiler_v7_each *)user;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
-	return told.context ? iteration->callback(&told, iteration->data) : HSA_STATUS_SUCCESS;
+	return iteration->callback(&told, iteration->data);
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_iterate(
@@ -613,24 +607,11 @@ static inline hsa_status_t rocprofiler_v7_pool_flush(rocprofiler_v7_pool_t *pool
 	return rocprofiler_pool_flush(pool->pool);
 }
 
-static inline hsa_status_t rocprofiler_v7_free_entry(rocprofiler_pool_entry_t *entry, void *unused)
-{
-	rocprofiler_v7_t **slot = rocprofiler_v7_slot(entry);
-
-	(void)unused;
-	free(*slot);
-	*slot = NULL;
-	return HSA_STATUS_SUCCESS;
-}
-
 /** Waits for what is under way; an entry that was fetched and not used need not be released. */
 static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool)
 {
-	hsa_status_t status;
+	hsa_status_t status = rocprofiler_pool_close(pool->pool);
 
-	(void)rocprofiler_pool_flush(pool->pool);
-	(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_free_entry, NULL);
-	status = rocprofiler_pool_close(pool->pool);
 	free(pool->shared);
 	free(pool);
 	return status;
