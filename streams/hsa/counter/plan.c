@@ -340,7 +340,6 @@ static struct counter_gpu *plan_make(hsa_agent_t handle)
 	gpu->agent = handle;
 	gpu->node = agent ? agent->node : 0;
 	gpu->agent_uid = agent ? agent->uid : 0;
-	sample_kinds_init(gpu);
 	say(&making, make(&making));
 	/* Metrics refer to texts of the set: it stays, as the plan does. */
 	publish(gpu);
