@@ -19,6 +19,8 @@ struct report_way {
 	const char *doubt;
 	/* HIP is to report from now on. False: there is no memory. */
 	bool (*start)(void);
+	/* NULL, or what looks for reports: rtl-hip calls it each time, and never sleeps for long; so does who awaits. */
+	void (*poll)(void);
 	/* What is under way gets that time to be reported. */
 	void (*stop)(uint32_t timeout_ms);
 	/* In the ledger: the cause of what was not reported then; of copies. */

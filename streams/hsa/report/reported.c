@@ -472,11 +472,6 @@ void reported_await(bool all)
 
 /* ---- the thread ---- */
 
-void reported_poll_by(void (*poll)(void))
-{
-	poll_reports = poll;
-}
-
 /* A nap; or if nothing is under way for long, until somebody wakes it. */
 static void nap(unsigned *quiet)
 {
@@ -513,8 +508,9 @@ static void *run(void *data)
 	return NULL;
 }
 
-int reported_start(void)
+int reported_start(void (*poll)(void))
 {
+	poll_reports = poll;
 	streams.known = hip_mode_has_calls();
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
@@ -606,22 +602,15 @@ void reported_hold_back(void)
 	errno = saved;
 }
 
-static void note_node(uint32_t node)
-{
-	const uint32_t first = __atomic_load_n(&streams.node, __ATOMIC_RELAXED);
-
-	if (!first)
-		__atomic_store_n(&streams.node, node, __ATOMIC_RELAXED);
-	else if (__builtin_expect(node != first, 0))
-		__atomic_store_n(&streams.several, true, __ATOMIC_RELAXED);
-}
-
 void reported_publish(const struct reported *work)
 {
+	const uint32_t first = __atomic_load_n(&streams.node, __ATOMIC_RELAXED);
 	const int saved = errno;
 
-	note_node(work->node);
-
+	if (!first)
+		__atomic_store_n(&streams.node, work->node, __ATOMIC_RELAXED);
+	else if (__builtin_expect(work->node != first, 0))
+		__atomic_store_n(&streams.several, true, __ATOMIC_RELAXED);
 	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->kernel)) {
 		rtl_stream_count_left_out(interceptor.stream, RTL_LEFT_OUT_KERNEL, 1);
 		end_work(work);

@@ -34,17 +34,13 @@ struct reported {
 	struct work_scope scope;             /* if in_scope */
 };
 
-/* Starts the thread, once in a process. 0 or RTL_ENOMEM. */
-int reported_start(void);
+/* Starts the thread, once in a process; poll: as in a struct report_way. 0 or RTL_ENOMEM. */
+int reported_start(void (*poll)(void));
 
 /* Whether somebody wants work of that kind that the thread submits. */
 bool reported_is_wanted(enum reported_op op);
 /* Before or after the thread has submitted: it waits, if much waits for rtl-hip. */
 void reported_hold_back(void);
-
-/* The thread `rtl-hip` calls that each time, and never sleeps for long; so does who awaits reports. Before it is
- * started. */
-void reported_poll_by(void (*poll)(void));
 
 /* So much has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
 bool reported_leave_out(enum reported_op op, uint64_t count);

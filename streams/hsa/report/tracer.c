@@ -416,17 +416,17 @@ static inline int on_command(uint32_t op)
 	if (!is_ready() || op >= REPORTED_OPS)
 		return 0;
 	this_call.used = true;
-	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
-		if (op != REPORTED_BARRIER)
-			return 0;
-		note();
-		callers_begin(this_call.current, UNWANTED);
+	const bool wanted = this_call.wanted[op] && !reported_leave_out((enum reported_op)op, 1);
+
+	if (!wanted && op != REPORTED_BARRIER)
+		return 0;
+	note();
+	callers_begin(this_call.current, wanted ? op : UNWANTED);
+	if (!wanted) {
 		reported_count_unwanted(
 			this_call.current ? thread_context.hip_stream : REPORTED_NO_STREAM, false);
 		return 0;
 	}
-	note();
-	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
 		thread_context.work++;
@@ -435,21 +435,11 @@ static inline int on_command(uint32_t op)
 
 static enum reported_copy copy_of(uint32_t kind)
 {
-	switch (kind) {
-	case COMMAND_READ:
-	case COMMAND_READ_RECT:
-	case COMMAND_READ_IMAGE:
+	if (kind == COMMAND_READ || kind == COMMAND_READ_RECT || kind == COMMAND_READ_IMAGE)
 		return REPORTED_READ;
-	case COMMAND_WRITE:
-	case COMMAND_WRITE_RECT:
-	case COMMAND_WRITE_IMAGE:
+	if (kind == COMMAND_WRITE || kind == COMMAND_WRITE_RECT || kind == COMMAND_WRITE_IMAGE)
 		return REPORTED_WRITE;
-	case COMMAND_FILL:
-	case COMMAND_FILL_IMAGE:
-		return REPORTED_FILL;
-	default:
-		return REPORTED_INNER;
-	}
+	return kind == COMMAND_FILL || kind == COMMAND_FILL_IMAGE ? REPORTED_FILL : REPORTED_INNER;
 }
 
 /* What the call that has submitted it tells. */
