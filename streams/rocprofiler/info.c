@@ -90,13 +90,11 @@ hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofiler_info
 		return HSA_STATUS_SUCCESS; /* there are none */
 	if (kind != ROCPROFILER_INFO_KIND_METRIC)
 		return fail(HSA_STATUS_ERROR, "iterate_info: unknown kind %d", (int)kind);
-	if (agent) {
-		gpu = gpu_of(*agent);
-		status = gpu ? tell_gpu(gpu, callback, data) : HSA_STATUS_ERROR;
-	} else {
-		for (uint32_t i = 0; !status && (gpu = gpu_at(i)); i++)
-			status = tell_gpu(gpu, callback, data);
-	}
+	gpu = agent ? gpu_of(*agent) : gpu_at(0);
+	if (agent && !gpu)
+		return HSA_STATUS_ERROR;
+	for (; gpu && !status; gpu = agent ? NULL : gpu_at(gpu->index + 1))
+		status = tell_gpu(gpu, callback, data);
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 

@@ -558,24 +558,21 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
        const void *parent, const void *object, uint64_t instance, const void *user, bool special)
 {
 	struct thread *thread;
-	struct notify n;
+	struct notify n = {
+		.stream = stream,
+		.rtl = rtl,
+		.number = known.number,
+		.type = type,
+		.known = known,
+		.object = slot_of(object),
+		.parent = slot_of(parent),
+		.instance = instance,
+		.user = user,
+	};
 	uint64_t ticks = 0;
 
-	n.stream = stream;
-	n.rtl = rtl;
-	n.number = known.number;
-	n.type = type;
-	n.known = known;
-	n.object = slot_of(object);
-	n.parent = slot_of(parent);
 	n.uid = uid_of(n.object);
 	n.parent_uid = uid_of(n.parent);
-	n.instance = instance;
-	n.user = user;
-	n.text = NULL;
-	n.length = 0;
-	n.flags = 0;
-	n.begin_ticks = 0;
 	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
 		n.flags = RTL_XPTI_NO_OBJECT;
 	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;
