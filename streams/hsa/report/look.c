@@ -110,24 +110,18 @@ static const char *check_work(const struct gpu_work *from)
 /* Whether the ledger has it: then it ends. */
 static bool ends(struct note *note, enum reported_op op)
 {
-	const enum note_kind kind = op == REPORTED_COPY ? NOTE_COPIES : NOTE_DISPATCHES;
-
-	if (!note || op == REPORTED_BARRIER || !note->begun[kind])
+	if (!note || op == REPORTED_BARRIER || !note->begun[op])
 		return false;
-	note->begun[kind]--;
+	note->begun[op]--;
 	return true;
 }
 
 /* Whether the user's selection leaves it out; asked when the call was made, if it has noted that. */
 static bool is_left_out(const struct note *note, enum reported_op op)
 {
-	const unsigned both = 1u << NOTE_DISPATCHES | 1u << NOTE_COPIES;
-
 	if (!note || (!note->left_out && op == REPORTED_BARRIER))
 		return reported_leave_out(op, 1);
-	return note->left_out & (op == REPORTED_BARRIER ? both
-				 : op == REPORTED_COPY  ? 1u << NOTE_COPIES
-							: 1u << NOTE_DISPATCHES);
+	return op == REPORTED_BARRIER || note->left_out & 1u << op;
 }
 
 static void fill_copy(const struct hip_record *record, const struct gpu_work *from,
@@ -197,7 +191,8 @@ static bool is_done(const char *function, const struct note *note, bool came)
 {
 	if (!strstr(function, "Graph"))
 		return came;
-	return note && note->is_known && !note->begun[NOTE_DISPATCHES] && !note->begun[NOTE_COPIES];
+	return note && note->is_known && !note->begun[REPORTED_DISPATCH] &&
+	       !note->begun[REPORTED_COPY];
 }
 
 /* Whether its call may be about to note whose it is. */

@@ -156,13 +156,11 @@ static void end_work(const struct reported *work)
 
 void reported_abandon(const char *cause, const char *copies)
 {
-	static const enum reported_op ops[] = {REPORTED_DISPATCH, REPORTED_COPY};
+	for (int op = 0; pending[0] && op <= REPORTED_COPY; op++) {
+		const uint64_t left = under_way(op);
 
-	for (int i = 0; pending[0] && i < 2; i++) {
-		const uint64_t left = under_way(i);
-
-		miss(ops[i], ops[i] == REPORTED_COPY ? copies : cause, left);
-		reported_forget(ops[i], left, 0);
+		miss(op, op == REPORTED_COPY ? copies : cause, left);
+		reported_forget(op, left, 0);
 	}
 }
 
