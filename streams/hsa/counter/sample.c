@@ -256,15 +256,16 @@ static void abandon(struct slot *slot, bool looked_at)
 static void publish_ledger(struct counter_gpu *gpu)
 {
 	const struct publish_ids ids = {.uid = gpu->agent_uid};
-	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
-
-#define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
-	READ(dispatches);
-	READ(counted);
-	READ(not_asked);
-	READ(given_up);
-	READ(refused);
+#define READ(member) .member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
+	const struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node,
+						       .passes = gpu->pass_count,
+						       READ(dispatches),
+						       READ(counted),
+						       READ(not_asked),
+						       READ(given_up),
+						       READ(refused)};
 #undef READ
+
 	gpu->told_ns = rtl_clock_ns();
 	if (payload.dispatches)
 		publish_payload(counter_streams.values, RTL_DIAGNOSTICS, &ids, &payload,
