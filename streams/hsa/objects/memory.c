@@ -25,8 +25,7 @@ struct memory_pool {
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static int pool_count; /* release after the pools are complete, acquire */
 STATIC_LOCK(pools_lock);
-static bool pools_ready; /* the pools_lock's */
-static int pools_made;   /* likewise */
+static int pools_made; /* the pools_lock's */
 
 /* Flags have the same values for pools and regions, but for the last. */
 static const char *segment_name(uint32_t segment, uint32_t flags)
@@ -103,23 +102,17 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void find_pools(void)
-{
-	agents_init();
-	HOLD_LOCK(&pools_lock);
-	if (!pools_ready) {
-		(void)interceptor.hsa.iterate_agents(add_agent, NULL);
-		/* Pairs with the acquire in memory_pools_find. */
-		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
-		pools_ready = true;
-	}
-}
-
 /* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
 static int memory_pools_find(uint64_t handle)
 {
-	if (!__atomic_load_n(&pool_count, __ATOMIC_ACQUIRE))
-		find_pools();
+	if (!__atomic_load_n(&pool_count, __ATOMIC_ACQUIRE)) {
+		agents_init();
+		HOLD_LOCK(&pools_lock);
+		if (!pools_made)
+			(void)interceptor.hsa.iterate_agents(add_agent, NULL);
+		/* Pairs with the acquire above and below. */
+		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
+	}
 	for (int i = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE); i--;)
 		if (pools[i].handle == handle)
 			return i;
