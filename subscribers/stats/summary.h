@@ -47,8 +47,7 @@ void summary_destroy(struct summary *summary);
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there
- * is room. */
+/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */
@@ -168,10 +167,9 @@ struct summary_difference {
 };
 
 /**
- * Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more
- * and that is no chance: of several runs of each side their means tell (Welch's t-test), else the
- * durations of kernels (rank-sum test); what a single run says of the host is unsure. Chance is 1 % for all rows
- * together.
+ * Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more and
+ * that is no chance: of several runs of each side their means tell (Welch's t-test), else the durations of kernels
+ * (rank-sum test); what a single run says of the host is unsure. Chance is 1 % for all rows together.
  * @return how many rows are slower by more than `fail`; -1: out of memory
  */
 int summary_print_difference(FILE *file, const struct summary_difference *how);
