@@ -43,6 +43,9 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
+/** Several: as many numbers as there are keys, which have a space between them. */
+#define json_numbers(json, keys, ...) json_number_list(json, keys, (const uint64_t[]){__VA_ARGS__})
+void json_number_list(struct json *json, const char *keys, const uint64_t *numbers);
 void json_bool(struct json *json, const char *key, bool value);
 void json_real(struct json *json, const char *key, double number, int decimals);
 /** A value that is JSON already, such as a number in decimal; NULL: null. */

@@ -95,6 +95,25 @@ class Merge(Case):
         summary = json.loads(self.rtl("summary", "--json", "all.db").stdout)
         self.assertEqual(sorted(d["gpu"] for d in summary["devices"]), [gpu, gpu + GPU_STRIDE])
 
+    def test_align_collectives__clocks_by_when_they_ended(self):
+        self.make("a.db", "b.db", "c.db")
+        for name in ("a.db", "b.db", "c.db"):
+            self.change(name, "UPDATE rtl_s_rtl_hsa_task_end SET correlation = id; CREATE VIEW rtl_e_rtl_rccl_operation AS"
+                              " SELECT process, correlation, 7 AS communicator, 'AllReduce' AS operation,"
+                              " correlation / 2 AS sequence, correlation % 2 - 1 AS peer FROM rtl_dispatches;")
+        self.other_host("b.db", 10**15)
+        self.other_host("c.db", 10**15)
+        ends = [dict(self.ask(name, "SELECT correlation / 2, max(end_ns) FROM rtl_dispatches WHERE correlation % 2 = 0"
+                                    " GROUP BY 1")) for name in ("a.db", "b.db")]
+        differ = sorted(ends[0][n] - ends[1][n] for n in ends[0] if n in ends[1])
+        starts = "SELECT pid % 10000000, start_ns FROM rtl_process ORDER BY 1"
+        was = dict(self.ask("b.db", starts) + self.ask("c.db", starts))
+        self.assertEqual(self.rtl("merge", "--align-collectives", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
+        self.assertEqual({now - was[pid] for pid, now in self.ask("all.db", starts) if pid in was},
+                         {differ[len(differ) // 2]})
+        self.change("b.db", "DROP VIEW rtl_e_rtl_rccl_operation")
+        self.refused(1, "b.db: shares no collective", "merge", "--align-collectives", "-o", "x.db", "a.db", "b.db")
+
     def test_merged_and_one_more(self):
         self.make("a.db", "b.db", "c.db")
         self.other_host("b.db", 10**15)
