@@ -3,11 +3,10 @@
  * Runs the traced command as if rtl were not there: same terminal, same process group, same
  * standard files, same signal mask and dispositions.
  *
- * A signal from the terminal, or one sent to the whole process group, reaches the command without
- * rtl's help. One sent to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose
- * terminal has gone. A second child, the witness, tells which of both it was: it is in the group,
- * blocks all signals and counts those that it gets. rtl ends when the command has ended and its own
- * work is done.
+ * A signal from the terminal, or one sent to the whole process group, reaches the command without rtl's help. One sent
+ * to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose terminal has gone. A second child, the
+ * witness, tells which of both it was: it is in the group, blocks all signals and counts those that it gets. rtl ends
+ * when the command has ended and its own work is done.
  *
  * While there is work, a thread of its own takes care of signals, so that none waits for a piece of
  * work. Call this from one thread; there may be no other children.

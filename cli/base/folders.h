@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders in which processes keep their events for a collector: finding them, looking into
- * them. One thread. */
+/* The folders in which processes keep their events for a collector: finding them, looking into them. One thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -117,11 +117,10 @@ static inline bool rtl_only_counted(const struct rtl_stream *stream, uint16_t ty
 }
 
 /**
- * How much a publisher has under way that will become events of a stream, as numbers that only
- * grow. So what the end of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It
- * belongs to librtl and lies in the spool. One thread at a time writes each of the two numbers: by
- * rtl_pending_begin before the work begins, and by rtl_pending_end after its event was committed or
- * counted as missed. They are in different cache lines.
+ * How much a publisher has under way that will become events of a stream, as numbers that only grow. So what the end of
+ * the process cuts off (SIGKILL, a crash, _exit) is counted, too. It belongs to librtl and lies in the spool. One
+ * thread at a time writes each of the two numbers: by rtl_pending_begin before the work begins, and by rtl_pending_end
+ * after its event was committed or counted as missed. They are in different cache lines.
  */
 struct rtl_pending {
 	uint64_t begun;

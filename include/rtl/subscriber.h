@@ -81,12 +81,11 @@ struct rtl_waits {
 /**
  * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
- * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the
- * payload holds all fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its
- * texts) and RTL_KIND_VALUES lies in it; <rtl/args.h> looks where the texts of the last lie. An event
- * that is not so is never delivered, and counts as abandoned. The values themselves are the
- * publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing, times may
- * be nonsense.
+ * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the payload holds all
+ * fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its texts) and RTL_KIND_VALUES lies in it;
+ * <rtl/args.h> looks where the texts of the last lie. An event that is not so is never delivered, and counts as
+ * abandoned. The values themselves are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may
+ * name nothing, times may be nonsense.
  */
 struct rtl_event {
 	uint32_t struct_size;
@@ -306,8 +305,7 @@ struct rtl_host {
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
 	/**
-	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its
-	 * count.
+	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its count.
 	 */
 	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
 		       const struct rtl_stream_info *stream,
@@ -333,20 +331,18 @@ struct rtl_host {
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**
-	 * [instance] For a subscriber that stores each event exactly once, even if its host crashes:
-	 * calls fn for each ring of each process from which events have been delivered since the
-	 * last flush. From `flush` only. What is delivered up to there counts as stored when `flush`
-	 * returns 0. If this host dies before, another host may deliver it again. Store the
-	 * positions in the same transaction as the rows to tell the two cases apart.
+	 * [instance] For a subscriber that stores each event exactly once, even if its host crashes: calls fn for each
+	 * ring of each process from which events have been delivered since the last flush. From `flush` only. What is
+	 * delivered up to there counts as stored when `flush` returns 0. If this host dies before, another host may
+	 * deliver it again. Store the positions in the same transaction as the rows to tell the two cases apart.
 	 */
 	void (*positions)(const struct rtl_host *host,
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
 				     uint64_t position),
 			  void *user);
 	/**
-	 * [instance] From `process_begin`: this instance has stored the process's events in that
-	 * ring before `position` already, in an earlier host; it does not get them again. Other
-	 * instances get what they have not stored.
+	 * [instance] From `process_begin`: this instance has stored the process's events in that ring before `position`
+	 * already, in an earlier host; it does not get them again. Other instances get what they have not stored.
 	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
 	 */
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
@@ -387,9 +383,8 @@ struct rtl_host {
 			 const struct rtl_stream_info *stream,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user);
 	/**
-	 * [instance] Calls fn for each call, range and the like that another process has begun and not
-	 * ended just now, as the event (..._UNFINISHED) that it would become if the process died. The event is
-	 * valid during the call.
+	 * [instance] Calls fn for each call, range and the like that another process has begun and not ended just now,
+	 * as the event (..._UNFINISHED) that it would become if the process died. The event is valid during the call.
 	 */
 	void (*unfinished)(const struct rtl_host *host, const struct rtl_process *process,
 			   void (*fn)(void *user, const struct rtl_event *event), void *user);

@@ -4,10 +4,9 @@
  * Words shared by all of rtl's headers: error codes, trace-point types, kinds of payload
  * fields, and the layout rule of the ABI.
  *
- * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it
- * to sizeof of the struct as it was compiled; it grows at its end only. The reader of a struct
- * touches a member only if struct_size covers it. An array of such structs is walked in steps
- * of the struct_size of its first element.
+ * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it to sizeof of the struct as
+ * it was compiled; it grows at its end only. The reader of a struct touches a member only if struct_size covers it. An
+ * array of such structs is walked in steps of the struct_size of its first element.
  *
  * The exceptions:
  * - Payloads (the structs of rtl/events.h, struct rtl_default_payload, a publisher's own), and what

@@ -16,8 +16,7 @@
  *     json_end(&json);
  *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
  *
- * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a
- * line.
+ * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line.
  */
 #pragma once
 

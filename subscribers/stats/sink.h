@@ -107,8 +107,7 @@ void collectives_settle(struct collectives *collectives);
  * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
  * is a section of its own. The name of a range of roctx is its text, `name`.
  *
- * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
- * is called.
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
  * string of the payload. Different tracepoints with equal names are one row.

@@ -47,8 +47,7 @@ void summary_destroy(struct summary *summary);
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there
- * is room. */
+/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */

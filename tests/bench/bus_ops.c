@@ -14,8 +14,7 @@
 #include "bus_bench.h"
 
 #define BATCH 2000u
-/* New things are made in batches of so many, in the first rounds only: some 10,000, as a large
- * program has. */
+/* New things are made in batches of so many, in the first rounds only: some 10,000, as a large program has. */
 #define NEW_BATCH  100u
 #define NEW_ROUNDS 100u
 /* Keeps a value, and the loop. */

@@ -2,10 +2,9 @@
 /*
  * check.h: how the test programs check themselves and say what came of it.
  *
- * A program defines PROGRAM, its name, before it includes this, and links to nothing
- * for it. It ends with `return finish(...)`, which prints the one result line, or
- * earlier in fail(), which prints what differed. Any thread may call anything here. One that
- * hangs is ended, see hang_guard.h.
+ * A program defines PROGRAM, its name, before it includes this, and links to nothing for it. It ends with `return
+ * finish(...)`, which prints the one result line, or earlier in fail(), which prints what differed. Any thread may call
+ * anything here. One that hangs is ended, see hang_guard.h.
  */
 #pragma once
 
@@ -57,9 +56,8 @@ CHECK_USED CHECK_PRINTF __attribute__((noreturn)) static void fail(const char *f
 }
 
 /*
- * To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a
- * thread of its own still handles the last completions, for which a program cannot wait. The
- * software GPU can (tests/rocm7/settle.cpp).
+ * To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a thread of its own still
+ * handles the last completions, for which a program cannot wait. The software GPU can (tests/rocm7/settle.cpp).
  */
 static inline void settle(void)
 {

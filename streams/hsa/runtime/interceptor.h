@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its
- * state and the stream.
+ * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its state and the stream.
  *
  * Threads: set up in OnLoad, before any other HSA call of the application; read by all
  * afterwards. `state` changes later: see below.
@@ -163,8 +162,7 @@ void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
 const char *interceptor_take_functions(struct root_table *root);
 
 /*
- * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of
- * ours waits on it.
+ * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of ours waits on it.
  *
  * Threads: any; handler_thread_find once for each runtime, on a thread of ours.
  */

@@ -173,8 +173,7 @@ static hsa_status_t memory_fill(void *memory, uint32_t value, size_t count)
 	return status;
 }
 
-/* Without profiling there are no times. With it, what asked for none has some in its signals,
- * which does not hurt. */
+/* Without profiling there are no times. With it, what asked for none has some in its signals, which does not hurt. */
 static hsa_status_t async_copy_enable(bool enable)
 {
 	if (!enable && interceptor_on() && copies_are_profiled()) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, with dispatches and a copy,
- * and leaves it to the runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no
- * names (kernel object 0).
+ * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, with dispatches and a copy, and leaves it to the
+ * runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no names (kernel object 0).
  */
 #define PROGRAM "hsa_again"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_odd [CASE...]: what a program may do with queues and signals and few do, to be traced: all
- * cases, or those named. Each must do what it does without a tracer. Prints "time 0 N START END"
- * for dispatches whose times it reads itself, and "hsa_odd: ok". The kernels have no names (kernel
- * object 0).
+ * hsa_odd [CASE...]: what a program may do with queues and signals and few do, to be traced: all cases, or those named.
+ * Each must do what it does without a tracer. Prints "time 0 N START END" for dispatches whose times it reads itself,
+ * and "hsa_odd: ok". The kernels have no names (kernel object 0).
  */
 #define PROGRAM "hsa_odd"
 #include <sched.h>
@@ -264,8 +263,7 @@ static void churn(void)
 	in_threads(4, come_and_go);
 }
 
-/* A signal of several dispatches is loaded, waited for with every condition, and set anew under
- * way. */
+/* A signal of several dispatches is loaded, waited for with every condition, and set anew under way. */
 static void values(void)
 {
 	hsa_queue_t *queue = create_queue(SMALL);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_rings none|own|shared [leave]: four threads keep a small queue full, with one ring of the
- * doorbell for six dispatches. A tracer's intercepted queue says that there is room as soon as it
- * has passed packets on, while the GPU's ring is still full. Dispatches have no completion signal,
- * one each, or one that all count down. Without `leave` it ends after 192 dispatches, each of which
- * it waits for, and prints "hsa_rings: ok"; with it main leaves while the threads go on. The kernel
- * has no name.
+ * hsa_rings none|own|shared [leave]: four threads keep a small queue full, with one ring of the doorbell for six
+ * dispatches. A tracer's intercepted queue says that there is room as soon as it has passed packets on, while the GPU's
+ * ring is still full. Dispatches have no completion signal, one each, or one that all count down. Without `leave` it
+ * ends after 192 dispatches, each of which it waits for, and prints "hsa_rings: ok"; with it main leaves while the
+ * threads go on. The kernel has no name.
  */
 #define _GNU_SOURCE
 #define PROGRAM "hsa_rings"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_storm DISPATCHES: stops its parent, the collector, submits that many dispatches, a hundred in a
- * millisecond, then one in a millisecond for 200 of them, waits for none, and is killed. Then its
- * parent goes on.
+ * hsa_storm DISPATCHES: stops its parent, the collector, submits that many dispatches, a hundred in a millisecond, then
+ * one in a millisecond for 200 of them, waits for none, and is killed. Then its parent goes on.
  */
 #define PROGRAM "hsa_storm"
 #include <signal.h>

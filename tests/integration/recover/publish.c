@@ -4,9 +4,8 @@
  *
  *     recover_publish COUNTS THREADS
  *
- * Each thread alternates between a stream of its own and dispatches of rtl.hsa; each event has
- * the thread's number and a sequence number without gaps. Threads end and begin anew all the
- * time, so that rings change hands.
+ * Each thread alternates between a stream of its own and dispatches of rtl.hsa; each event has the thread's number and
+ * a sequence number without gaps. Threads end and begin anew all the time, so that rings change hands.
  */
 #include "counts.h"
 

@@ -63,8 +63,7 @@ TEST(test_clock__pair_that_goes_back__left_out)
 	assert_int_equal(clock_line_ns(&line, 2500), 2000);
 }
 
-/* However many pairs come, and wherever they jitter: time never runs backwards, the first and the
- * last pairs stay. */
+/* However many pairs come, and wherever they jitter: time never runs backwards, the first and the last pairs stay. */
 TEST(test_clock__many_pairs__monotonic)
 {
 	uint64_t random = 1, ticks = 5000, ns = 100, last = 0, first = 0, t, i;

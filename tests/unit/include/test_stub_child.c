@@ -5,9 +5,8 @@
  *
  *     test_stub_child bench [COUNT]
  *
- * prints one line: ns for each turn of an empty loop, and of one with a disabled tracepoint of the
- * library. With librtl (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and
- * RTL_STREAMS should leave it out.
+ * prints one line: ns for each turn of an empty loop, and of one with a disabled tracepoint of the library. With librtl
+ * (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and RTL_STREAMS should leave it out.
  */
 #include <dlfcn.h>
 #include <pthread.h>
