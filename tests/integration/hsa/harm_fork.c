@@ -105,12 +105,9 @@ static void use_loader(void)
 
 static void use_hsa(void)
 {
-	hsa_queue_t *queue;
-	hsa_signal_t done;
+	hsa_queue_t *queue = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
+	hsa_signal_t done = create_signal(1);
 
-	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
-				&queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &done));
 	dispatch_nothing(queue, done);
 	wait_done(done);
 	CHECK(!hsa_signal_destroy(done));
@@ -185,7 +182,7 @@ int main(int argc, char **argv)
 
 	if (count == 6) {
 		CHECK(!hsa_init());
-		CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+		gpu = first_gpu();
 	}
 	main_stream = register_stream("harm.main");
 	for (size_t i = 0; i < count; i++)
