@@ -50,9 +50,7 @@ static inline void publish(uint64_t i)
 
 __attribute__((noinline)) void emit(uint64_t n)
 {
-	uint64_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		if (rtl_enabled(stream, RTL_TASK_BEGIN))
 			publish(i);
 }

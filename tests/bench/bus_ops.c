@@ -53,11 +53,10 @@ __attribute__((noinline)) void disabled_tracepoint(void)
 static void make_texts(void)
 {
 	static uint64_t next;
-	unsigned i;
 
 	if (!texts && !(texts = malloc(NEW_BATCH * sizeof(*texts))))
 		abort();
-	for (i = 0; i < NEW_BATCH; i++)
+	for (unsigned i = 0; i < NEW_BATCH; i++)
 		snprintf(texts[i], sizeof(texts[i]), "bench text %llu",
 			 (unsigned long long)__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED));
 }
@@ -153,11 +152,9 @@ static void *thread(void *arg)
 {
 	const unsigned me = (unsigned)(uintptr_t)arg;
 	uint64_t from;
-	unsigned b;
-	size_t i;
 
-	for (b = 0; b < batches; b++)
-		for (i = 0; i < OPS; i++) {
+	for (unsigned b = 0; b < batches; b++)
+		for (size_t i = 0; i < OPS; i++) {
 			if (ops[i].rounds && b >= ops[i].rounds)
 				continue;
 			if (ops[i].prepare)
@@ -184,8 +181,6 @@ int main(int argc, char **argv)
 {
 	const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
 	pthread_t ids[THREADS_MAX];
-	unsigned t;
-	size_t i;
 
 	if (argc > 2)
 		batches = (unsigned)atoi(argv[2]);
@@ -194,12 +189,12 @@ int main(int argc, char **argv)
 	if (rtl_stream_register(&info, &stream))
 		return 1;
 	pthread_barrier_init(&begin, NULL, threads);
-	for (t = 0; t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		if (pthread_create(&ids[t], NULL, thread, (void *)(uintptr_t)t))
 			return 1;
-	for (t = 0; t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		pthread_join(ids[t], NULL);
-	for (i = 0; i < OPS; i++) {
+	for (size_t i = 0; i < OPS; i++) {
 		samples_join(samples[i], threads);
 		samples_print(ops[i].name, &samples[i][0]);
 	}

@@ -154,13 +154,11 @@ static void define(void)
 /* The child: publishes and dies. */
 static void run(const char *folder)
 {
-	uint32_t t;
-
 	setenv("RTL_COLLECTOR", folder, 1);
 	if (wanted->ring_bytes)
 		setenv("RTL_BUFFER_SIZE", wanted->ring_bytes, 1);
 	define();
-	for (t = 0; t < wanted->threads; t++) {
+	for (uint32_t t = 0; t < wanted->threads; t++) {
 		uint32_t first = t * wanted->events;
 		pthread_t thread;
 

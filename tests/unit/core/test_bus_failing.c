@@ -25,11 +25,9 @@ static bool all_after;
 
 static int find(struct dl_phdr_info *info, size_t size, void *user)
 {
-	int i;
-
 	if (!strstr(info->dlpi_name, "librtl.so"))
 		return 0;
-	for (i = 0; i < info->dlpi_phnum; i++)
+	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
 			uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
 

@@ -379,9 +379,8 @@ TEST(test_bus__two_processes_at_other_addresses__same_ids)
 {
 	static char first[4096];
 	char where[2][64];
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		start("print_ids", NULL);
 		r.env[0] = "BUS_WHERE=1";
 		run_saying(0);

@@ -22,11 +22,9 @@ static int empty(void **state)
 
 TEST(test_clock__pairs__met_exactly)
 {
-	uint64_t i;
-
-	for (i = 0; i < 10; i++)
+	for (uint64_t i = 0; i < 10; i++)
 		add(1000 + i * 3000, 500 + i * 1000);
-	for (i = 0; i < 10; i++)
+	for (uint64_t i = 0; i < 10; i++)
 		assert_in_range(clock_line_ns(&line, 1000 + i * 3000), 500 + i * 1000 - 1,
 				500 + i * 1000);
 }
@@ -99,9 +97,8 @@ TEST(test_clock__large_numbers__no_overflow)
 TEST(test_clock__real_pairs__error_is_small_and_order_kept)
 {
 	struct clock_pair a, b;
-	int kind;
 
-	for (kind = CLOCK_KIND_NS; kind <= CLOCK_KIND_TSC; kind++) {
+	for (int kind = CLOCK_KIND_NS; kind <= CLOCK_KIND_TSC; kind++) {
 		clock_kind = (enum clock_kind)kind;
 		clock_pair_take(&a);
 		clock_pair_take(&b);

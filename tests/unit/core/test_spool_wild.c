@@ -205,9 +205,8 @@ TEST(test_file__cut_off_while_it_is_read__collector_lives)
 		{"dict", 0},
 	};
 	struct outcome outcome;
-	size_t i;
 
-	for (i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
 		run(collect_cut, &cuts[i], &outcome);
 		if (*cuts[i].file == 'd') /* it had been read */
 			assert_int_equal(outcome.events, 2000);
@@ -362,9 +361,8 @@ static void *scribble(void *user)
 {
 	static const char *const files[] = {"ring-0", "ring-1", "control", "dict"};
 	struct scribbler *s = user;
-	unsigned i;
 
-	for (i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
+	for (unsigned i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
 		/* the rings soon, the rest only later: nothing would be read any more */
 		scribble_over(s->folder, files[i % (i < 2000 ? 2 : 4)]);
 		usleep(200);
