@@ -23,10 +23,8 @@ struct session_variable {
 	char *value;
 };
 
-/**
- * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a
- * pipe any more, rtl is to see an error, and the command the signal that it would have got.
- */
+/** First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a pipe any more, rtl
+ * is to see an error, and the command the signal that it would have got. */
 void child_init(void);
 
 /** What rtl does while the command runs. */
@@ -74,10 +72,8 @@ void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int nu
 /** Whether that time was over before the command had ended. */
 bool child_timed_out(void);
 
-/**
- * Ends this process as the command ended: with its exit status, or by the same signal (without
- * a core of our own). If its time was over, with status 124, as timeout(1).
- */
+/** Ends this process as the command ended: with its exit status, or by the same signal (without a core of our own). If
+ * its time was over, with status 124, as timeout(1). */
 _Noreturn void child_end_like(int status);
 
 /** Ends by SIGPIPE, as commands do, if nobody reads standard output any more and rtl was not started

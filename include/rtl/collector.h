@@ -120,10 +120,8 @@ RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *lef
  */
 RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector);
 
-/**
- * After finish: when the collector of what was recovered or replayed had died, and that processes
- * still ran when it was recovered, as one line. NULL: nothing was cut off. Valid until destroy.
- */
+/** After finish: when the collector of what was recovered or replayed had died, and that processes still ran when it
+ * was recovered, as one line. NULL: nothing was cut off. Valid until destroy. */
 RTL_API const char *rtl_collector_interruption(const struct rtl_collector *collector);
 
 /**

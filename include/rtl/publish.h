@@ -29,10 +29,8 @@ extern "C" {
 /** Largest payload of an event, bytes, texts included. */
 #define RTL_PAYLOAD_MAX 8192u
 
-/**
- * An event as its publisher writes it; the payload follows. rtl_reserve fills the first line of
- * members and clears the second; the publisher fills what applies.
- */
+/** An event as its publisher writes it; the payload follows. rtl_reserve fills the first line of members and clears the
+ * second; the publisher fills what applies. */
 struct rtl_record {
 	uint32_t size; /**< of record and payload, bytes, as asked for: librtl's */
 	uint16_t stream;

@@ -15,10 +15,8 @@
 extern "C" {
 #endif
 
-/**
- * A registered stream. Only its first part is public, for the inline test; the object belongs
- * to librtl and is never freed.
- */
+/** A registered stream. Only its first part is public, for the inline test; the object belongs to librtl and is never
+ * freed. */
 struct rtl_stream {
 	uint32_t struct_size;
 	uint32_t number;

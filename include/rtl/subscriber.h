@@ -102,10 +102,8 @@ struct rtl_event {
 	uint64_t instance;
 	uint64_t correlation;
 	const void *payload; /**< aligned to 8 */
-	/**
-	 * Where it stands in its process's buffers: the pair is the same whenever and wherever the
-	 * event is delivered again, and within a ring positions grow. 0 and 0 of an inline callback.
-	 */
+	/** Where it stands in its process's buffers: the pair is the same whenever and wherever the event is delivered
+	 * again, and within a ring positions grow. 0 and 0 of an inline callback. */
 	uint64_t position;
 	uint32_t ring;
 	uint32_t reserved2;
@@ -291,8 +289,7 @@ struct rtl_host {
 	 */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 
-	/** [any] Text of an interned string of that process; NULL if not known. Valid until
-	 *  destroy. */
+	/** [any] Text of an interned string of that process; NULL if not known. Valid until destroy. */
 	const char *(*string)(const struct rtl_host *host, const struct rtl_process *process,
 			      uint64_t id);
 	/** [any] A tracepoint of that process; NULL if not known. */
@@ -304,9 +301,7 @@ struct rtl_host {
 	 */
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
-	/**
-	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its count.
-	 */
+	/** [instance] Calls fn for each cause of missed or discarded events of a stream with its count. */
 	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
 		       const struct rtl_stream_info *stream,
 		       void (*fn)(void *user, const char *cause, uint64_t count), void *user);
@@ -314,10 +309,8 @@ struct rtl_host {
 	void (*report)(const struct rtl_host *host, int level, const char *text);
 	/** [any] The instance cannot go on: see above. */
 	void (*fail)(const struct rtl_host *host, const char *reason);
-	/**
-	 * [any] The process of that number; NULL before its process_begin. The first, or main, one
-	 * of the run has number 1.
-	 */
+	/** [any] The process of that number; NULL before its process_begin. The first, or main, one of the run has
+	 * number 1. */
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
 	/** [any] Value of a property of the run; NULL if not known. Keys: "session" (text that is
 	 * the same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
@@ -430,8 +423,7 @@ static inline const struct rtl_setting_info *rtl_subscriber_setting(const struct
 /** Name of the exported symbol, for dlsym. */
 #define RTL_SUBSCRIBER_SYMBOL "rtl_subscriber"
 
-/** Declares and exports a plugin's descriptor:
- *  `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
+/** Declares and exports a plugin's descriptor: `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
 #ifdef __cplusplus
 #	define RTL_EXPORT_SUBSCRIBER                                                              \
 		extern "C" __attribute__((visibility("default")))                                  \

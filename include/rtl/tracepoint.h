@@ -17,10 +17,8 @@
 extern "C" {
 #endif
 
-/**
- * What identifies a tracepoint. Members that do not apply are NULL or 0. Equal contents (text by
- * text, number by number) are the same tracepoint.
- */
+/** What identifies a tracepoint. Members that do not apply are NULL or 0. Equal contents (text by text, number by
+ * number) are the same tracepoint. */
 struct rtl_tracepoint_desc {
 	uint32_t struct_size;
 	uint32_t line;      /**< 1-based; 0 = not known */

@@ -62,10 +62,8 @@ RTL_API const char *rtl_error_text(int error);
 /** Version of the library that runs, e.g. "0.1.0". Any thread. */
 RTL_API const char *rtl_version(void);
 
-/**
- * Trace-point types. Numbers are XPTI's (xpti_trace_framework.h, trace_point_type_t) where the
- * meaning is the same. In a begin/end pair the begin is even but for region_end, as there.
- */
+/** Trace-point types. Numbers are XPTI's (xpti_trace_framework.h, trace_point_type_t) where the meaning is the same. In
+ * a begin/end pair the begin is even but for region_end, as there. */
 enum rtl_type {
 	RTL_GRAPH_CREATE = 2,
 	RTL_NODE_CREATE = 4,

@@ -49,8 +49,7 @@ void json_value(struct json *json, const char *key, const char *value);
 
 /** The most bytes that json_escape makes of one. */
 #define JSON_ESCAPED_MAX 6u
-/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the
- *  end. */
+/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the end. */
 char *json_escape(char *to, const char *text, size_t length);
 /** A text alone, quotes included. */
 void json_string(FILE *file, const char *text);

@@ -96,9 +96,8 @@ static size_t take_header(char *from, size_t size, size_t count, void *user)
 void http_say(struct http *http, const char *format, ...)
 {
 	va_list args;
-	size_t used;
+	size_t used = (size_t)snprintf(http->message, sizeof(http->message), "%s: ", http->url);
 
-	used = (size_t)snprintf(http->message, sizeof(http->message), "%s: ", http->url);
 	if (used >= sizeof(http->message))
 		return;
 	va_start(args, format);

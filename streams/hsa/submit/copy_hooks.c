@@ -7,10 +7,8 @@
 #include "interceptor.h"
 #include "signal_watch.h"
 
-/*
- * Whether the hook has something to do but to call the runtime. A copy of nothing is none: the
- * runtime does not even complete its signal. One without a signal it refuses.
- */
+/* Whether the hook has something to do but to call the runtime. A copy of nothing is none: the runtime does not even
+ * complete its signal. One without a signal it refuses. */
 static bool traced(uint64_t bytes, hsa_signal_t signal)
 {
 	if (copies_wanted() && interceptor.config.mode != CONFIG_LITE && bytes && signal.handle)

@@ -113,10 +113,8 @@ static void test_pinned(struct buffers *b)
 	compare("copy with a stream", b->pinned_result, b->pinned_source, b->all);
 }
 
-/*
- * Memory of the program's own that it registers, once. HIP before 6 cannot unregister what
- * the GPU sees under its address on the host: there it stays so.
- */
+/* Memory of the program's own that it registers, once. HIP before 6 cannot unregister what the GPU sees under its
+ * address on the host: there it stays so. */
 static void test_registered()
 {
 	static unsigned char source[70000];
