@@ -63,11 +63,9 @@ struct child_work {
 int child_run(char **argv, const struct session_variable *variables, size_t count,
 	      const struct child_work *work, int *status);
 
-/**
- * Before child_run: the command has so many seconds. Then `expired` is called, on the thread that takes care of
+/** Before child_run: the command has so many seconds. Then `expired` is called, on the thread that takes care of
  * signals, and the command gets SIGTERM; some time later the same with SIGKILL. pid 0: it has ended, and its children
- * are waited for.
- */
+ * are waited for. */
 void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int number), void *user);
 /** Whether that time was over before the command had ended. */
 bool child_timed_out(void);

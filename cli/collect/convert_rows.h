@@ -55,11 +55,9 @@ struct convert_taker {
 	void *user;
 };
 
-/**
- * Runs statements, each of which ends with a line; one of a table that is not there is none. Parameters
- * have the values of the columns of their names in `of` (or NULL). One with :from and :to is run for a
- * range of numbers after the other. CLI_OK, or CLI_FAILED after a line.
- */
+/** Runs statements, each of which ends with a line; one of a table that is not there is none. Parameters have the
+ * values of the columns of their names in `of` (or NULL). One with :from and :to is run for a range of numbers after
+ * the other. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_script(struct convert_rows *rows, const struct part *part, const char *sql,
 			sqlite3_stmt *of, const struct convert_taker *taker);
 /** Begins a database `o`; scripts fill it, and "COMMIT;\nDETACH o" ends it. As above. */

@@ -113,11 +113,8 @@ RTL_API void rtl_collector_wake(struct rtl_collector *collector);
  */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 
-/**
- * Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not
- * stored all and keeps what is left, or why the output of a replay is not complete; as one line.
- * NULL: all is well. Valid until destroy.
- */
+/** Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not stored all and keeps
+ * what is left, or why the output of a replay is not complete; as one line. NULL: all is well. Valid until destroy. */
 RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector);
 
 /** After finish: when the collector of what was recovered or replayed had died, and that processes still ran when it

@@ -192,12 +192,10 @@ typedef void (*rtl_at_finish_fn)(void *user);
  */
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
-/**
- * Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It
- * does what exit does for subscribers in this process: they get what is left and finish their outputs. It waits as
- * long as they get on, and RTL_EXIT_TIMEOUT longer; afterwards nothing is recorded. It returns at once if a
- * collector sees to that, in a child of vfork, or if nothing was published. Any thread; signal handlers too.
- */
+/** Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It
+ * does what exit does for subscribers in this process: they get what is left and finish their outputs. It waits as long
+ * as they get on, and RTL_EXIT_TIMEOUT longer; afterwards nothing is recorded. It returns at once if a collector sees
+ * to that, in a child of vfork, or if nothing was published. Any thread; signal handlers too. */
 RTL_API void rtl_process_ends(void);
 
 #ifdef __cplusplus

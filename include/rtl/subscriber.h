@@ -52,11 +52,8 @@ struct rtl_process {
 	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
 	int32_t rank; /**< that a launcher (Open MPI, PMI, Slurm, torchrun) gave it; -1: none */
 	uint32_t reserved;
-	/**
-	 * What the processes of its run have in common, wherever and whenever they are looked at: the
-	 * job's id by its launcher (Slurm, PBS, LSF, PMIx...), else the session of its `rtl trace` or
-	 * `rtl record`. "": not known.
-	 */
+	/** What the processes of its run have in common, wherever and whenever they are looked at: the job's id by its
+	 * launcher (Slurm, PBS, LSF, PMIx...), else the session of its `rtl trace` or `rtl record`. "": not known. */
 	const char *run;
 };
 
@@ -205,11 +202,9 @@ enum rtl_setting_type {
 	RTL_SETTING_CHOICE = 3, /**< one of `choices`: as a number its place there, from 0 */
 };
 
-/**
- * A setting that a subscriber understands. The host reads the values by this description, and refuses
- * others with one line: a plugin is never created with a bad one. `rtl list-subscribers` shows it.
- * RTL_TEXT_SETTING and its like, below, are initialisers.
- */
+/** A setting that a subscriber understands. The host reads the values by this description, and refuses others with one
+ * line: a plugin is never created with a bad one. `rtl list-subscribers` shows it. RTL_TEXT_SETTING and its like,
+ * below, are initialisers. */
 struct rtl_setting_info {
 	uint32_t struct_size;
 	uint32_t type;           /**< enum rtl_setting_type */
@@ -280,13 +275,10 @@ struct rtl_host {
 	int (*subscribe)(const struct rtl_host *host, const struct rtl_stream_info *stream,
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
-	/**
-	 * [inline] Undoes a subscription, and waits until no callback of it runs any more. Called
-	 * from inside that callback, it does not wait for itself. From inside an inline callback it
-	 * does not wait for other inline ones. Nor does it wait for a buffered one while somebody
-	 * waits for the callback that it is called from: two that undo each other both end. The
-	 * object is gone afterwards.
-	 */
+	/** [inline] Undoes a subscription, and waits until no callback of it runs any more. Called from inside that
+	 * callback, it does not wait for itself. From inside an inline callback it does not wait for other inline ones.
+	 * Nor does it wait for a buffered one while somebody waits for the callback that it is called from: two that
+	 * undo each other both end. The object is gone afterwards. */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 
 	/** [any] Text of an interned string of that process; NULL if not known. Valid until destroy. */
@@ -323,12 +315,10 @@ struct rtl_host {
 	 *  follow). Valid until destroy, "interrupted" and "pauses" until they are asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
-	/**
-	 * [instance] For a subscriber that stores each event exactly once, even if its host crashes: calls fn for each
+	/** [instance] For a subscriber that stores each event exactly once, even if its host crashes: calls fn for each
 	 * ring of each process from which events have been delivered since the last flush. From `flush` only. What is
 	 * delivered up to there counts as stored when `flush` returns 0. If this host dies before, another host may
-	 * deliver it again. Store the positions in the same transaction as the rows to tell the two cases apart.
-	 */
+	 * deliver it again. Store the positions in the same transaction as the rows to tell the two cases apart. */
 	void (*positions)(const struct rtl_host *host,
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
 				     uint64_t position),
@@ -347,11 +337,8 @@ struct rtl_host {
 	 */
 	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration);
-	/**
-	 * [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process;
-	 * NULL: it has none, or their description (RTL_VALUES_KEY) is invalid. Valid until
-	 * destroy. <rtl/args.h> goes through them.
-	 */
+	/** [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process; NULL: it has none,
+	 * or their description (RTL_VALUES_KEY) is invalid. Valid until destroy. <rtl/args.h> goes through them. */
 	const struct rtl_values_info *(*values)(const struct rtl_host *host,
 						const struct rtl_process *process, uint64_t uid);
 	/**
@@ -375,10 +362,9 @@ struct rtl_host {
 	void (*left_out)(const struct rtl_host *host, const struct rtl_process *process,
 			 const struct rtl_stream_info *stream,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user);
-	/**
-	 * [instance] Calls fn for each call, range and the like that another process has begun and not ended just now,
-	 * as the event (..._UNFINISHED) that it would become if the process died. The event is valid during the call.
-	 */
+	/** [instance] Calls fn for each call, range and the like that another process has begun and not ended just now,
+	 * as the event (..._UNFINISHED) that it would become if the process died. The event is valid during the
+	 * call. */
 	void (*unfinished)(const struct rtl_host *host, const struct rtl_process *process,
 			   void (*fn)(void *user, const struct rtl_event *event), void *user);
 };

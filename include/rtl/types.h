@@ -217,11 +217,9 @@ struct rtl_type_info {
 	uint16_t type;         /**< enum rtl_type, or RTL_TYPE_USER */
 	uint16_t field_count;  /**< at most 256 */
 	uint32_t payload_size; /**< bytes of the fixed part; texts may follow it */
-	/**
-	 * The type whose events say again all that these say: a recording keeps them only if it is
-	 * asked to. With RTL_IN_DEBUG it is a type of the stream of this name with ".debug" behind it,
-	 * and its payload begins with this one's: replays make these of those. 0: there is none.
-	 */
+	/** The type whose events say again all that these say: a recording keeps them only if it is asked to. With
+	 * RTL_IN_DEBUG it is a type of the stream of this name with ".debug" behind it, and its payload begins with
+	 * this one's: replays make these of those. 0: there is none. */
 	uint32_t repeated_by;
 	const char *name; /**< [a-z0-9_]+, unique within the stream, e.g. "task_end" */
 	const char *description;

@@ -46,11 +46,9 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 	"user %u may have put it there, in a folder that all may write to; remove it, or choose "  \
 	"another place"
 
-/**
- * The file of a subscriber that is a trace: nothing but a trace is ever replaced, and none that still grows or belongs
+/** The file of a subscriber that is a trace: nothing but a trace is ever replaced, and none that still grows or belongs
  * to the same session. Several processes may choose at the same moment: from output_name to output_release the folder
- * is locked (flock) against others who choose an output there. What is wrong or unusual is said.
- */
+ * is locked (flock) against others who choose an output there. What is wrong or unusual is said. */
 struct output_file {
 	const struct rtl_host *host;
 	const char *const *beside; /**< suffixes of the files that belong to it; NULL at the end */

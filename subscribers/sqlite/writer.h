@@ -13,11 +13,8 @@
 
 #include <rtl/subscriber.h>
 
-/*
- * The numbers under which SQLite has our files open. In somebody's process, which
- * may close any number and open a file of its own under it: SQLite would write into that. One
- * thread.
- */
+/* The numbers under which SQLite has our files open. In somebody's process, which may close any number and open a file
+ * of its own under it: SQLite would write into that. One thread. */
 #define DESCRIPTORS_MAX 8
 
 struct descriptors {

@@ -187,11 +187,9 @@ static void test_memset(struct buffers *b)
 	compare("memset of words", b->result.data(), b->source.data(), b->all);
 }
 
-/*
- * Rows of up to 300 bytes from a pitch of 320 into one of 512, to and from the GPU. What HIP pins begins in pages of
+/* Rows of up to 300 bytes from a pitch of 320 into one of 512, to and from the GPU. What HIP pins begins in pages of
  * its own: of two ranges that begin in one page and differ in pages ROCm 7.2.4 can unpin neither
- * (hsaKmtDeregisterMemory, fmm.c), and aborts where it was built with assertions.
- */
+ * (hsaKmtDeregisterMemory, fmm.c), and aborts where it was built with assertions. */
 static void test_2d(struct buffers *b)
 {
 	static constexpr size_t height = 9;
