@@ -9,6 +9,7 @@
 #	include <x86intrin.h>
 #endif
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #include "bus_bench.h"
@@ -168,14 +169,10 @@ static void *thread(void *arg)
 	return NULL;
 }
 
-static const struct rtl_type_info type = {
-	.struct_size = sizeof(type), .type = RTL_TASK_BEGIN, .name = "event", .description = ""};
-static const struct rtl_stream_info info = {.struct_size = sizeof(info),
-					    .version_major = 1,
-					    .name = "bench.ops",
-					    .description = "never wanted",
-					    .types = &type,
-					    .type_count = 1};
+static const struct rtl_type_info types[] = {
+	{sizeof(types[0]), RTL_TASK_BEGIN, 0, 0, 0, "event", "", NULL}};
+static const struct rtl_stream_info info =
+	RTL_STREAM_INFO("bench.ops", 1, 0, types, "never wanted");
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,7 @@
 /* Scenarios of what is published with spans, regions and marks. Run by test_scope.c. */
 #include "test_bus_child.h"
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #define SEEN_MAX 64
@@ -68,14 +69,8 @@ static struct rtl_stream *register_scope_stream(void)
 		TYPE(RTL_FUNCTION_END, "function_end", 1),
 		TYPE(RTL_SIGNAL, "signal", 0),
 	};
-	static const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = 1,
-		.name = "t.scope",
-		.description = "of the tests",
-		.types = types,
-		.type_count = sizeof(types) / sizeof(*types),
-	};
+	static const struct rtl_stream_info info =
+		RTL_STREAM_INFO("t.scope", 1, 0, types, "of the tests");
 	struct rtl_stream *stream = &rtl_stream_none;
 
 	CHECK(!rtl_stream_register(&info, &stream));

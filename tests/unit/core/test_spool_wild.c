@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <rtl/describe.h>
 #include <rtl/publish.h>
 
 #include "test_spool_kit.h"
@@ -19,41 +20,19 @@
 
 #define SCRIBBLE_MS 2000
 
-static const struct rtl_field fields[] = {
-	{.struct_size = sizeof(struct rtl_field),
-	 .kind = RTL_KIND_TEXT,
-	 .size = 8,
-	 .name = "text",
-	 .unit = "",
-	 .description = ""},
-	{.struct_size = sizeof(struct rtl_field),
-	 .kind = RTL_KIND_ARGS,
-	 .offset = 8,
-	 .size = 8,
-	 .name = "args",
-	 .unit = "",
-	 .description = ""},
-};
 struct payload {
 	struct rtl_text text, args;
 	struct rtl_arg arg;
 	char letters[32];
 };
-static const struct rtl_type_info types[] = {
-	{.struct_size = sizeof(struct rtl_type_info),
-	 .type = RTL_SIGNAL,
-	 .field_count = 2,
-	 .payload_size = 16,
-	 .name = "signal",
-	 .description = "",
-	 .fields = fields},
+static const struct rtl_field fields[] = {
+	RTL_FIELD(struct payload, text, RTL_KIND_TEXT, "", ""),
+	RTL_FIELD(struct payload, args, RTL_KIND_ARGS, "", ""),
 };
-static const struct rtl_stream_info info = {.struct_size = sizeof(info),
-					    .version_major = 1,
-					    .name = "t.real",
-					    .description = "",
-					    .types = types,
-					    .type_count = 1};
+static const struct rtl_type_info types[] = {
+	RTL_TYPE_INFO(RTL_SIGNAL, "signal", char[16], fields, ""),
+};
+static const struct rtl_stream_info info = RTL_STREAM_INFO("t.real", 1, 0, types, "");
 
 static void publish(struct rtl_stream *stream, uint32_t n)
 {

@@ -48,14 +48,7 @@ static const struct rtl_type_info types[] = {
 
 struct rtl_stream *register_stream(const char *name)
 {
-	const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = 1,
-		.name = name,
-		.description = "of the tests",
-		.types = types,
-		.type_count = sizeof(types) / sizeof(*types),
-	};
+	const struct rtl_stream_info info = RTL_STREAM_INFO(name, 1, 0, types, "of the tests");
 	struct rtl_stream *stream = &rtl_stream_none;
 
 	CHECK(!rtl_stream_register(&info, &stream));
