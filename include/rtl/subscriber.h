@@ -185,9 +185,8 @@ enum rtl_delivery {
 };
 
 /**
- * Receives events. `events` is an array of `count` pointers.
- * Inline callbacks must be quick, must not wait for another publishing thread, and may publish
- * (to other streams) themselves.
+ * Receives events. `events` is an array of `count` pointers. Inline callbacks must be quick, must not wait for another
+ * publishing thread, and may publish (to other streams) themselves.
  */
 typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events, size_t count);
 

@@ -172,10 +172,9 @@ struct rtl_arg {
  *     rtl_tracepoint_set(uid, RTL_VALUES_KEY,
  *                        "ptr:address>address size:u64 kind:i32{0=hipMemcpyHostToHost;1=...}");
  *
- * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}".
- * Kinds are u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND
- * also says what the call leaves at that address. {NUMBER=NAME;...} names the values of an integer, or
- * of what the call leaves.
+ * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}". Kinds are u8 to u64,
+ * i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND also says what the call leaves at
+ * that address. {NUMBER=NAME;...} names the values of an integer, or of what the call leaves.
  *
  * The field, a struct rtl_text, tells where in the payload the values are: at a multiple of 8, laid
  * out as a C struct that has them as members in this order. A text is a struct rtl_text, aligned to
