@@ -121,7 +121,10 @@ HASH_INLINE bool hash_grow(struct hash *table, const struct hash_kind *kind)
 	return true;
 }
 
-/** The entry of a key, or a free place of zeros that the caller fills at once, counted already. NULL: out of memory. */
+/**
+ * The entry of a key, or a free place of zeros that the caller fills at once, counted already.
+ * NULL: out of memory.
+ */
 HASH_INLINE void *hash_add(struct hash *table, const struct hash_kind *kind, uint64_t hash,
 			   const void *key)
 {

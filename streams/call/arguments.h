@@ -56,8 +56,9 @@ struct call_values {
 	struct text texts[CALL_TEXTS];
 };
 
-/* Says in the function's tracepoint what its arguments are: "rtl.values", and "arguments", their prototypes, for
- * whoever reads the trace. types: as the headers have them. Once; not on a hot path. */
+/* Says in the function's tracepoint what its arguments are: "rtl.values", and "arguments", their
+ * prototypes, for whoever reads the trace. types: as the headers have them. Once; not on a hot
+ * path. */
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid);
 
 /* Makes of what a payload has arguments of 64 bits each. */

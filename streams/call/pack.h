@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Macros for the wrappers of a table of functions (table.py says its language), as statements: they write a call's
- * arguments as its payload will have them (arguments.h). The compiler knows all of their places.
+ * Macros for the wrappers of a table of functions (table.py says its language), as statements: they
+ * write a call's arguments as its payload will have them (arguments.h). The compiler knows all of
+ * their places.
  *
  * They add to a struct call_pack `pack_`. Whether its function has states counts.h tells before.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HIP's own functions behind ours. HIP is never loaded or linked to: it is looked for where the program has it, behind
- * us in the search order or, if it was loaded for a few libraries only, among what is loaded.
+ * HIP's own functions behind ours. HIP is never loaded or linked to: it is looked for where the
+ * program has it, behind us in the search order or, if it was loaded for a few libraries only,
+ * among what is loaded.
  *
  * Threads: any. No lock is held while the loader is called.
  */
@@ -37,7 +38,8 @@ void *hip_find_ours(const char *symbol);
 /* HIP's function of that number, if HIP is in the process and has it; NULL. */
 hip_any_fn hip_find_real(enum hip_id id);
 
-/* Our function of that name, if what was found there is HIP's that ours calls; else NULL. Not on a hot path. */
+/* Our function of that name, if what was found there is HIP's that ours calls; else NULL. Not on a
+ * hot path. */
 void *hip_ours(const char *name, const void *found);
 
 /* Puts our function in the place of one of HIP's that the program has looked up; leaves anything

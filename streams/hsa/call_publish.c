@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of rtl.hsa.call and rtl.hsa.call.debug: what the wrappers of HSA functions call around the real ones.
+ * Events of rtl.hsa.call and rtl.hsa.call.debug: what the wrappers of HSA functions call around the
+ * real ones.
  *
  * Threads: the caller's, any. No locks. An event may wait for room in a ring, but for the runtime's
  * own handler thread, on which completions depend: there it is discarded, and counted.

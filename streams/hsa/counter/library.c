@@ -336,8 +336,10 @@ void library_count_destroy(struct library_count *count)
 
 /* ---- samples ---- */
 
-/* The library names the event of a sample and counts its samples from 0, once for each XCC. An event may be in the list
- * twice; its samples then come in the order of the list. */
+/*
+ * The library names the event of a sample and counts its samples from 0, once for each XCC. An event
+ * may be in the list twice; its samples then come in the order of the list.
+ */
 struct reading {
 	const struct counted *counted;
 	void (*found)(void *user, const struct library_sample *sample);

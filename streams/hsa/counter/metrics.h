@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hardware counters and the metrics that are computed from them: which there are for a GPU, what a metric needs, its
- * value, and which of them can be counted at the same time. Knows no HSA and counts nothing.
+ * Hardware counters and the metrics that are computed from them: which there are for a GPU, what a
+ * metric needs, its value, and which of them can be counted at the same time. Knows no HSA and counts
+ * nothing.
  *
  * A counter is an event of a block of the GPU, such as SQ's 4, the waves. A metric is an expression
  * over counters, other metrics and properties of the GPU.

@@ -115,7 +115,8 @@ static struct counter_sample *take_slot(struct counter_queue *queue)
 	return (struct counter_sample *)slot_take(&queue->source.pool);
 }
 
-/* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to be published. */
+/* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to
+ * be published. */
 static struct counter_sample *wait_for_slot(struct counter_queue *queue)
 {
 	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;

@@ -19,7 +19,8 @@ struct counter_sample {
 	struct counter_queue *queue;
 	const struct counter_pass *pass; /* NULL: it is not counted */
 	const struct kernel *kernel;
-	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may go on. */
+	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may
+	 * go on. */
 	uint64_t ready, grant;
 	uint64_t instance, correlation; /* of the dispatch */
 	struct counter_sample *next;    /* of its line */
@@ -39,8 +40,9 @@ struct counter_sample {
  * If a dispatch has not ended RTL_COUNTERS_TIMEOUT after its turn began while others wait, it may wait for one of them,
  * in memory. Then all go, and counting ends for that GPU, which is logged. At the end of the process all go, too.
  *
- * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that create and
- * destroy it; the rest is the thread rtl-counters', which polls while something is under way and sleeps otherwise.
+ * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that
+ * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
+ * sleeps otherwise.
  */
 
 /* What a queue waits with: samples in the order of their packets. All but `gpu` is the lock's. */

@@ -31,7 +31,8 @@ __attribute__((constructor)) static void find_all(void)
 	*(void **)&next.exit_of_c = next_function("_Exit", nowhere_else);
 }
 
-/* What has finished is published; and where subscribers run in the process, their outputs are finished. */
+/* What has finished is published; and where subscribers run in the process, their outputs are
+ * finished. */
 static void end_process(void)
 {
 	harvest_leaving();

@@ -145,7 +145,8 @@ static inline struct harvester *to_help(void)
 	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
 }
 
-/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in this, and errno stays. */
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
+ * this, and errno stays. */
 static inline int help(struct harvester *harvester, uint32_t most)
 {
 	int room;

@@ -9,8 +9,10 @@
 /* Slots of all pools: relaxed, a limit and nothing more. */
 static uint32_t total;
 
-/* A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of which a process has
- * 4094) and raises no interrupt. */
+/*
+ * A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of
+ * which a process has 4094) and raises no interrupt.
+ */
 uint64_t slot_signal_make(void)
 {
 	hsa_signal_t signal = {0};

@@ -3,7 +3,8 @@
  * A source of work that is followed by signals: a queue, or all copies. It submits slots; the
  * harvester looks after them.
  *
- * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is of whom it names.
+ * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is
+ * of whom it names.
  */
 #pragma once
 
@@ -28,7 +29,8 @@ struct source_kind {
 struct source {
 	struct slot_pool pool;
 	const struct source_kind *kind;
-	/* In the ledger, should the process be killed: begun by the producer, ended by the harvester. */
+	/* In the ledger, should the process be killed: begun by the producer, ended by the
+	 * harvester. */
 	struct rtl_pending *pending;
 	/* What has not finished will not. Release by who ends it, acquire by the harvester. */
 	bool dead;

@@ -130,8 +130,10 @@ static uint32_t machine_index(uint32_t node)
 	return index;
 }
 
-/* What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does not): another GPU of
- * the same node number, on another machine, is another one. */
+/*
+ * What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does
+ * not): another GPU of the same node number, on another machine, is another one.
+ */
 static void identify(struct agent *agent)
 {
 	char name[TEXT + 1] = "", uuid[TEXT + 1] = "";

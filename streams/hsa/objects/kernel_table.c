@@ -12,7 +12,8 @@
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
 	uint64_t object;
-	/* NULL: emptied; with NOT_RUN: the symbol of one that has not run. Release when filled, acquire in find. */
+	/* NULL: emptied; with NOT_RUN: the symbol of one that has not run. Release when filled, acquire in
+	 * find. */
 	const struct kernel *kernel;
 	uint64_t executable; /* the lock's */
 };

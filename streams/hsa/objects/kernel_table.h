@@ -57,8 +57,10 @@ bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol)
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
 		     bool *first);
 
-/* The kernel of that name, for who knows no address: the only one that has been added, or if there are none or several,
- * the one of no code object, which `uid` then is. NULL: no memory. */
+/*
+ * The kernel of that name, for who knows no address: the only one that has been added, or if there are
+ * none or several, the one of no code object, which `uid` then is. NULL: no memory.
+ */
 const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name));
 
 /* Whether one of that name has been added. */

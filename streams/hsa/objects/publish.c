@@ -165,7 +165,8 @@ static uint64_t path_uid(const struct copy *copy)
 	struct path *path = &paths[(key * 0x9e3779b97f4a7c15u) >> 56];
 	uint64_t uid;
 
-	/* Acquire: pairs with the release below, the id belongs to the key. A place is written once. */
+	/* Acquire: pairs with the release below, the id belongs to the key. A place is written
+	 * once. */
 	if (__atomic_load_n(&path->uid, __ATOMIC_ACQUIRE) &&
 	    __atomic_load_n(&path->key, __ATOMIC_RELAXED) == key)
 		return __atomic_load_n(&path->uid, __ATOMIC_RELAXED);

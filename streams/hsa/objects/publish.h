@@ -89,7 +89,8 @@ void publish_init(void);
 
 /* Of a queue that is not known, a packet's number counts the work of all such; it is not published. */
 
-/* The number by which events of a queue's packet go together: it names the packet for as long as the process lives. */
+/* The number by which events of a queue's packet go together: it names the packet for as long as the
+ * process lives. */
 static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t packet_id)
 {
 	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));

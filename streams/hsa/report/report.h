@@ -42,8 +42,10 @@ extern const struct report_way report_tracer, report_profiler;
 /* HIP's function of that name; NULL: HIP is not in the process, or lacks it. */
 void *report_find(const char *symbol);
 
-/* For `rtl doctor`, in a process that has loaded HIP, before HSA begins: whether RTL_SOURCE=runtime (is_asked) or auto
- * would mean HIP here. Returns how HIP is asked, or why it is not. */
+/*
+ * For `rtl doctor`, in a process that has loaded HIP, before HSA begins: whether RTL_SOURCE=runtime
+ * (is_asked) or auto would mean HIP here. Returns how HIP is asked, or why it is not.
+ */
 __attribute__((visibility("default"))) const char *rtl_publisher_source(bool is_asked,
 									bool *is_runtime);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its state and the stream.
+ * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its
+ * state and the stream.
  *
  * Threads: set up in OnLoad, before any other HSA call of the application; read by all
  * afterwards. `state` changes later: see below.
@@ -23,8 +24,10 @@ typedef void (*packet_interceptor)(const void *packets, uint64_t count, uint64_t
 				   packet_writer write);
 typedef void (*queue_error_callback)(hsa_status_t status, hsa_queue_t *queue, void *data);
 
-/* A queue's descriptor, version 1, of hsa_amd_queue_create (hsa_ext_amd.h of ROCm 7.15, interface version 1.26), which
- * no header that we are built with need have. */
+/*
+ * A queue's descriptor, version 1, of hsa_amd_queue_create (hsa_ext_amd.h of ROCm 7.15, interface
+ * version 1.26), which no header that we are built with need have.
+ */
 struct queue_descriptor {
 	uint16_t version;
 	uint16_t flags;      /* where its memory is */
@@ -153,12 +156,15 @@ uint64_t interceptor_string(const char *text);
 /* A tracepoint's metadata as a decimal number. */
 void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
 
-/* Finds the runtime's functions in its tables and keeps them. Returns NULL, or the name of one that must be there and
- * is not. */
+/*
+ * Finds the runtime's functions in its tables and keeps them.
+ * Returns NULL, or the name of one that must be there and is not.
+ */
 const char *interceptor_take_functions(struct root_table *root);
 
 /*
- * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of ours waits on it.
+ * The runtime's own thread that calls handlers of signals: completions depend on it, so nothing of
+ * ours waits on it.
  *
  * Threads: any; handler_thread_find once for each runtime, on a thread of ours.
  */

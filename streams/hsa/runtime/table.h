@@ -68,6 +68,8 @@ void **table_place(struct function_table *table, enum table_function function);
 /* The same in the runtime's tables; NULL also where there is no such table. */
 void **table_entry(struct root_table *root, enum table_function function);
 
-/* Puts a function into the place of one, if the tables have it, and something is there; what was there goes to *next, a
- * pointer to a function, unless that is NULL. Returns whether it did. */
+/*
+ * Puts a function into the place of one, if the tables have it, and something is there; what was there goes to
+ * *next, a pointer to a function, unless that is NULL. Returns whether it did.
+ */
 bool table_hook(struct root_table *root, enum table_function function, void *ours, void *next);

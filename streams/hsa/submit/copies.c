@@ -59,7 +59,8 @@ static const struct work_scope *scope_of(const struct copy_slot *slot)
 	return slot->slot.in_scope ? &slot->scope : NULL;
 }
 
-/* When the engine worked, if that is known. A thread of the runtime's takes times of the system clock. */
+/* When the engine worked, if that is known. A thread of the runtime's takes times of the system
+ * clock. */
 static struct work_times times_of(const struct copy_slot *slot)
 {
 	const uint64_t begin = slot->slot.ticks.begin, end = slot->slot.ticks.end;

@@ -7,8 +7,10 @@
 #include "interceptor.h"
 #include "signal_watch.h"
 
-/* Whether the hook has something to do but to call the runtime. A copy of nothing is none: the runtime does not even
- * complete its signal. One without a signal it refuses. */
+/*
+ * Whether the hook has something to do but to call the runtime. A copy of nothing is none: the
+ * runtime does not even complete its signal. One without a signal it refuses.
+ */
 static bool traced(uint64_t bytes, hsa_signal_t signal)
 {
 	if (copies_wanted() && interceptor.config.mode != CONFIG_LITE && bytes && signal.handle)
@@ -171,7 +173,8 @@ static hsa_status_t memory_fill(void *memory, uint32_t value, size_t count)
 	return status;
 }
 
-/* Without profiling there are no times. With it, what asked for none has some in its signals, which does not hurt. */
+/* Without profiling there are no times. With it, what asked for none has some in its signals,
+ * which does not hurt. */
 static hsa_status_t async_copy_enable(bool enable)
 {
 	if (!enable && interceptor_on() && copies_are_profiled()) {

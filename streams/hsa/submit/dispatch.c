@@ -122,7 +122,8 @@ static __attribute__((cold, noinline)) struct packet_slot *missed(const union aq
 	return NULL;
 }
 
-/* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on as it is. */
+/* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on
+ * as it is. */
 static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_packet *packet,
 					      const struct slot_kinds *kinds)
 {

@@ -441,8 +441,9 @@ static hsa_status_t intercept_register(hsa_queue_t *hsa, packet_interceptor func
 {
 	const hsa_status_t status = interceptor.hsa.intercept_register(hsa, function, data);
 
-	/* A queue that we do not know was made by a function that its tool had taken from the table before us. It is
-	 * too late for us: the agent is not known, without which there are no times. */
+	/* A queue that we do not know was made by a function that its tool had taken from the table
+	 * before us. It is too late for us: the agent is not known, without which there are no
+	 * times. */
 	if (!status && interceptor_on() && !creating)
 		queue_found_unseen(hsa, "another tool has made it without our seeing it");
 	return status;

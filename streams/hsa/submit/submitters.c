@@ -201,8 +201,10 @@ void submitters_free(struct submitter_note *notes, uint32_t packets)
 
 bool pending_is_bounded;
 
-/* Where somebody has waited in vain: the queue, and what it had processed. Nobody waits there again until it has gone
- * on. Relaxed: a hint, and a wait more or less is no harm. */
+/*
+ * Where somebody has waited in vain: the queue, and what it had processed. Nobody waits there again
+ * until it has gone on. Relaxed: a hint, and a wait more or less is no harm.
+ */
 static struct {
 	const hsa_queue_t *queue;
 	uint64_t read;
