@@ -181,8 +181,10 @@ void path_end(struct gpu_time *gpu, uint64_t time_ns);
 void path_take_steps(struct host_time *host, bool all);
 /** Tells all work, once there is no more of it. False: out of memory. */
 bool gpu_time_settle(struct gpu_time *gpu);
-/** After that and host_time_close: rows are final. Where work is missing (IDLE_FILTERED, IDLE_LOST; else IDLE_CAUSES)
- * no statement is possible; where calls are, none of what is outside of HIP. */
+/**
+ * After that and host_time_close: rows are final. Where work is missing (IDLE_FILTERED, IDLE_LOST; else
+ * IDLE_CAUSES) no statement is possible; where calls are, none of what is outside of HIP.
+ */
 void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_missing);
 /** What of idle_ns was not recorded, or of which no statement is possible. */
 uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused);

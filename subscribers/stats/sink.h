@@ -27,7 +27,8 @@ struct counted {
 
 /** Subscribes, if the stream is that of counters. 0, or an rtl_error. */
 int counted_add_stream(struct counted *counted, const struct rtl_stream_info *stream);
-/** After the last event, once kernels have been counted: what there is is put in order. 0, or RTL_ENOMEM. */
+/** After the last event, once kernels have been counted: what there is is put in order. 0, or
+ *  RTL_ENOMEM. */
 int counted_finish(struct counted *counted);
 void counted_fini(struct counted *counted);
 
@@ -40,8 +41,10 @@ struct graph_work {
 	struct summary_group *node; /* once it is known */
 };
 
-/* Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
- * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber. */
+/*
+ * Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
+ * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber.
+ */
 struct graphs {
 	const struct rtl_host *host;
 	struct summary *summary;
@@ -69,8 +72,10 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works);
 /** While the summary is there. */
 void graphs_fini(struct graphs *graphs);
 
-/* Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one
- * of the two wait for it, until very many others have come. Threads: the one that calls the subscriber. */
+/*
+ * Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one of the two
+ * wait for it, until very many others have come. Threads: the one that calls the subscriber.
+ */
 struct collectives {
 	const struct rtl_host *host;
 	struct summary *summary;
@@ -102,7 +107,8 @@ void collectives_settle(struct collectives *collectives);
  * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
  * is a section of its own. The name of a range of roctx is its text, `name`.
  *
- * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
+ * is called.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
  * string of the payload. Different tracepoints with equal names are one row.

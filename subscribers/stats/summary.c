@@ -92,7 +92,8 @@ struct summary_group *summary_group_create(struct summary_section *section, cons
 	return group;
 }
 
-/* Where a section stands among the others, whichever has come first; those that are not named here come last. */
+/* Where a section stands among the others, whichever has come first; those that are not named here
+ * come last. */
 static unsigned place_of(const char *stream, const char *kind)
 {
 	static const struct {

@@ -47,7 +47,8 @@ void summary_destroy(struct summary *summary);
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there is room. */
+/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there
+ * is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */
@@ -62,8 +63,10 @@ int summary_section_add_open(struct summary_section *section, const char *name, 
 			     uint64_t duration_ns);
 /** A device by its number. */
 struct summary_device *summary_device(struct summary *summary, uint32_t number);
-/** What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its tracepoint
- * (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM. */
+/**
+ * What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its
+ * tracepoint (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM.
+ */
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value);
 /**
@@ -96,7 +99,8 @@ int summary_add_loss(struct summary *summary, const char *stream, const char *ca
 /** Of those that its ledger says were left out, so many would have been recorded else. 0, or RTL_ENOMEM. */
 int summary_add_filtered(struct summary *summary, const char *stream, uint64_t count);
 
-/** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is lost, "so far". */
+/** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is
+ *  lost, "so far". */
 void summary_set_unfinished(struct summary *summary);
 
 /** What tables are broken down by. */

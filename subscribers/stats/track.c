@@ -110,8 +110,9 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 {
 	const struct rtl_host *host = track->tracks->host;
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, event->process, uid) : NULL;
-	const char *name = rtl_tracepoint_value(tp, "demangled");
+	const char *name;
 
+	name = rtl_tracepoint_value(tp, "demangled");
 	if (name && *name)
 		return name;
 	if (tp && *tp->name)
