@@ -2,8 +2,6 @@
 /* Unit tests of libstats_sub.so: launches of graphs, on the fake host. */
 #include "stats_run.h"
 
-#include <rtl/describe.h>
-
 enum { A = 1, B, C, COPY, LAUNCH, INSTANTIATE, DESTROY, OTHER }; /* tracepoints */
 
 /* Calls with arguments, which are an array. */
@@ -16,11 +14,17 @@ static const struct rtl_field debug_fields[] = {
 	 sizeof(struct rtl_text), "args", "", ""},
 };
 static const struct rtl_type_info debug_types[] = {
-	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_END, "function_with_args_end",
-		      struct rtl_hip_call_debug, debug_fields, ""),
+	{sizeof(struct rtl_type_info), RTL_FUNCTION_WITH_ARGS_END, 3,
+	 sizeof(struct rtl_hip_call_debug), 0, "function_with_args_end", "", debug_fields},
 };
-static const struct rtl_stream_info debug_stream =
-	RTL_STREAM_INFO(RTL_STREAM_HIP_CALL_DEBUG, 1, 0, debug_types, "");
+static const struct rtl_stream_info debug_stream = {
+	.struct_size = sizeof(debug_stream),
+	.version_major = 1,
+	.name = RTL_STREAM_HIP_CALL_DEBUG,
+	.types = debug_types,
+	.type_count = 1,
+	.number = 5,
+};
 
 static int setup_graphs(void **state)
 {
