@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the commands of `rtl` share: how a command describes itself, how its arguments are read,
- * how it complains. The help is printed from the same description that the arguments are read
- * by. One thread.
+ * What the commands of `rtl` share: how a command describes itself, how its arguments are read, how it complains. The
+ * help is printed from the same description that the arguments are read by. One thread.
  */
 #pragma once
 

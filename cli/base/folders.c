@@ -159,8 +159,7 @@ struct leftovers {
 	uint64_t bytes;
 };
 
-/* Whether the process that a folder is named after cannot be found: quick, and true of none that
- * lives here. */
+/* Whether the process that a folder is named after cannot be found: quick, and true of none that lives here. */
 static bool seems_dead(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders in which processes keep their events for a collector: finding them, looking into
- * them. One thread. */
+/* The folders in which processes keep their events for a collector: finding them, looking into them. One thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -52,10 +51,8 @@ struct running {
 	bool found;   /**< the user has not named it */
 };
 
-/**
- * Finds it: by the number of its process, by its folder (with a slash in it), or, without a name, the only
- * one of the user's. CLI_OK, or an exit status after a line that begins with the verb.
- */
+/** Finds it: by the number of its process, by its folder (with a slash in it), or, without a name, the only one of the
+ * user's. CLI_OK, or an exit status after a line that begins with the verb. */
 int running_find(const char *verb, const char *name, struct running *running);
 
 /** What commands that do so say of it. */

@@ -226,8 +226,7 @@ static inline void host_unlock(struct host *host)
 	thread_no_wait--;
 }
 
-/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock
- * too. */
+/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock too. */
 static inline void host_data_lock(struct host *host)
 {
 	thread_locked++;

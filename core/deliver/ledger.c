@@ -62,8 +62,7 @@ static void add_up(void *user, const char *cause, uint64_t count)
 /* Whether what its publishers had under way will not come any more. */
 static bool is_over(const struct source *source)
 {
-	/* Relaxed: each by itself, as the members beside them are the consumer's, which may hold
-	 * another lock. */
+	/* Relaxed: each by itself, as the members beside them are the consumer's, which may hold another lock. */
 	return __atomic_load_n(&source->over, __ATOMIC_RELAXED) ||
 	       __atomic_load_n(&source->gone, __ATOMIC_RELAXED) ||
 	       (!source->own && !source->files.shared);
@@ -176,8 +175,7 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 	ledger->missed = missed;
 	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
 	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
-	/* read last: what was delivered above had been published before; in a damaged spool
-	 * the count may be less */
+	/* read last: what was delivered above had been published before; in a damaged spool the count may be less */
 	ledger->published = published(source, number) + discarded + left_out -
 			    slot->left_out[SPOOL_LEFT_OUT_OLDER];
 	known = ledger->delivered + ledger->discarded + ledger->abandoned + ledger->left_out;

@@ -131,8 +131,7 @@ void source_prepare(struct source *source);
 bool source_begin(struct source *source);
 /* Notes that the host calls the process's next stream `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
-/* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM,
- * RTL_EINVAL. */
+/* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM, RTL_EINVAL. */
 int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position);
 /* Up to where a subscriber has stored a ring's events in an earlier host. */
 uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring);

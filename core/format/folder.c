@@ -38,8 +38,7 @@ static bool is_unlocked(int dir_fd)
 	return unlocked;
 }
 
-/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be
- * in that state too. */
+/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be in that state too. */
 static bool is_zombie(int pid)
 {
 	char path[64], text[1024], state = 0;

@@ -21,8 +21,7 @@ bool folder_is_done(const char *path, bool untold);
 /* Whether a folder has a file of that name; `flags`: O_NOFOLLOW or 0, for opening the folder. */
 bool folder_has(const char *path, const char *name, int flags);
 
-/* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
- * cannot be read. */
+/* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder cannot be read. */
 int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);
 
 /* ---- a collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that processes
@@ -58,8 +57,7 @@ struct session_page {
 	uint32_t reserved;
 };
 
-/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),
- * RTL_EIO, RTL_ENOMEM. */
+/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version), RTL_EIO, RTL_ENOMEM. */
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);

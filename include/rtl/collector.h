@@ -107,30 +107,23 @@ RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t ti
 RTL_API void rtl_collector_wake(struct rtl_collector *collector);
 
 /**
- * Delivers all that has been published up to now, tells processes that still run to stop
- * publishing, and finishes the subscribers. What was delivered is removed from the folder, unless
- * this is a replay.
+ * Delivers all that has been published up to now, tells processes that still run to stop publishing, and finishes the
+ * subscribers. What was delivered is removed from the folder, unless this is a replay.
  * @param[out] left  how many processes still ran when that was told, or began meanwhile
  */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 
-/**
- * Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not
- * stored all and keeps what is left, or why the output of a replay is not complete; as one line.
- * NULL: all is well. Valid until destroy.
- */
+/** Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not stored all and keeps
+ * what is left, or why the output of a replay is not complete; as one line. NULL: all is well. Valid until destroy. */
 RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector);
 
-/**
- * After finish: when the collector of what was recovered or replayed had died, and that processes
- * still ran when it was recovered, as one line. NULL: nothing was cut off. Valid until destroy.
- */
+/** After finish: when the collector of what was recovered or replayed had died, and that processes still ran when it
+ * was recovered, as one line. NULL: nothing was cut off. Valid until destroy. */
 RTL_API const char *rtl_collector_interruption(const struct rtl_collector *collector);
 
 /**
- * Pauses what the collector of a folder records, or has it go on: from another process than the
- * collector, e.g. `rtl stop`. The traced processes are told within some ms. What happens meanwhile
- * is not published and not counted.
+ * Pauses what the collector of a folder records, or has it go on: from another process than the collector, e.g. `rtl
+ * stop`. The traced processes are told within some ms. What happens meanwhile is not published and not counted.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_ENOENT: no collector's folder; RTL_EABI: of another version; RTL_EIO;
  *         RTL_ENOTSUP: its collector is dead

@@ -16,8 +16,7 @@
  *     json_end(&json);
  *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
  *
- * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a
- * line.
+ * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line.
  */
 #pragma once
 
@@ -53,8 +52,7 @@ void json_value(struct json *json, const char *key, const char *value);
 
 /** The most bytes that json_escape makes of one. */
 #define JSON_ESCAPED_MAX 6u
-/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the
- *  end. */
+/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the end. */
 char *json_escape(char *to, const char *text, size_t length);
 /** A text alone, quotes included. */
 void json_string(FILE *file, const char *text);

@@ -164,8 +164,7 @@ class Trace(Case):
         done = self.rtl("trace", "-s", "libstats_sub.so:libsqlite_sub.so?output=x.db:"
                         "libstats_sub.so?output=stats.txt", PROGRAM, "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("stats.txt"), encoding="utf-8") as file:
-            table = file.read().split("\n", 1)[1]
+        table = self.read("stats.txt").split("\n", 1)[1]
         self.assertIn(table, done.stderr)
         summary = self.rtl("summary", "x.db").stdout.split("\n", 1)[1]
         self.assertEqual(summary, table)
@@ -237,8 +236,7 @@ class Trace(Case):
                             PROGRAM, "100")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), 100, done.stderr)
-            with open(self.path("stats.txt"), encoding="utf-8") as file:
-                self.assertIn("GPU kernels: 100, ", file.read())
+            self.assertIn("GPU kernels: 100, ", self.read("stats.txt"))
             os.unlink(self.path("stats.txt"))
         # and found by a name without a slash in such a folder
         done = subprocess.run([RTL, "trace", "-q", "--in-process", "-o", "../own.db", "sh", "-c",
@@ -257,10 +255,6 @@ def used_ticks(pid):
 
 class Collector(Case):
     """rtl trace with the subscribers in rtl."""
-
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
 
     def until_gone(self, name):
         """Until the process whose number is in that file has ended, and its parent knows it."""
@@ -300,8 +294,7 @@ class Collector(Case):
         child = self.traced("sh", "-c", f"'{PROGRAM}' 5 stay >pid 2>/dev/null & "
                             "until test -s pid; do sleep 0.01; done")
         _, err = child.communicate(timeout=HANG_S)
-        with open(self.path("pid"), encoding="utf-8") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
+        os.kill(int(self.read("pid")), signal.SIGKILL)
         self.assertEqual(child.returncode, 0)
         self.assertIn("rtl: 1 process of the command still ran when it ended; what it did from then on "
                       "is not recorded", err)
@@ -353,8 +346,7 @@ class Collector(Case):
                             and os.path.getsize(self.path("status")))
             texts = []
             for name in ("daemon", "status", "err"):
-                with open(self.path(name), encoding="utf-8") as file:
-                    texts.append(file.read())
+                texts.append(self.read(name))
                 os.unlink(self.path(name))
             self.assertEqual(texts, ["0\n", "0\n", ""])
             os.unlink(self.path("begun"))

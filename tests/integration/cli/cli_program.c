@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the
- * interceptors for ROCm would.
+ * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the interceptors for ROCm would.
  *
  *	cli_program COUNT [WAY]
  *
