@@ -9,46 +9,37 @@
 
 /* Numbers of arguments, from 0. */
 static const struct copy_call {
-	const char *name; /* also with _spt */
+	const char *name; /* also with Async, WithStream, _spt */
 	uint8_t src;      /* 0: it fills */
 	uint8_t size, size2;
 	uint8_t unit; /* bytes that size counts */
 	uint8_t direction;
 } calls[] = {
 	{"hipMemcpy", 1, 2, 0, 1, KIND + 3},
-	{"hipMemcpyAsync", 1, 2, 0, 1, KIND + 3},
-	{"hipMemcpyWithStream", 1, 2, 0, 1, KIND + 3},
 	{"hipMemcpyHtoD", 1, 2, 0, 1, RTL_HSA_COPY_HOST_TO_DEVICE},
-	{"hipMemcpyHtoDAsync", 1, 2, 0, 1, RTL_HSA_COPY_HOST_TO_DEVICE},
 	{"hipMemcpyDtoH", 1, 2, 0, 1, RTL_HSA_COPY_DEVICE_TO_HOST},
-	{"hipMemcpyDtoHAsync", 1, 2, 0, 1, RTL_HSA_COPY_DEVICE_TO_HOST},
 	{"hipMemcpyDtoD", 1, 2, 0, 1, RTL_HSA_COPY_DEVICE_TO_DEVICE},
-	{"hipMemcpyDtoDAsync", 1, 2, 0, 1, RTL_HSA_COPY_DEVICE_TO_DEVICE},
 	{"hipMemcpyPeer", 2, 4, 0, 1, COPY_BY_ADDRESSES},
-	{"hipMemcpyPeerAsync", 2, 4, 0, 1, COPY_BY_ADDRESSES},
 	{"hipMemcpy2D", 2, 4, 5, 1, KIND + 6},
-	{"hipMemcpy2DAsync", 2, 4, 5, 1, KIND + 6},
 	{"hipMemset", 0, 2, 0, 1, RTL_HSA_COPY_NONE},
-	{"hipMemsetAsync", 0, 2, 0, 1, RTL_HSA_COPY_NONE},
 	{"hipMemsetD8", 0, 2, 0, 1, RTL_HSA_COPY_NONE},
-	{"hipMemsetD8Async", 0, 2, 0, 1, RTL_HSA_COPY_NONE},
 	{"hipMemsetD16", 0, 2, 0, 2, RTL_HSA_COPY_NONE},
-	{"hipMemsetD16Async", 0, 2, 0, 2, RTL_HSA_COPY_NONE},
 	{"hipMemsetD32", 0, 2, 0, 4, RTL_HSA_COPY_NONE},
-	{"hipMemsetD32Async", 0, 2, 0, 4, RTL_HSA_COPY_NONE},
 	{"hipMemset2D", 0, 3, 4, 1, RTL_HSA_COPY_NONE},
-	{"hipMemset2DAsync", 0, 3, 4, 1, RTL_HSA_COPY_NONE},
 };
 
 const struct copy_call *copy_call_find(const char *function)
 {
-	size_t length = strlen(function);
+	static const char *const ways[] = {"", "Async", "WithStream", "_spt", "Async_spt"};
 
-	if (length > 4 && !strcmp(function + length - 4, "_spt"))
-		length -= 4;
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (!strncmp(calls[i].name, function, length) && !calls[i].name[length])
-			return &calls[i];
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		const size_t length = strlen(calls[i].name);
+
+		for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
+			if (!strncmp(function, calls[i].name, length) &&
+			    !strcmp(function + length, ways[k]))
+				return &calls[i];
+	}
 	return NULL;
 }
 
