@@ -280,11 +280,11 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 		summary_set(row->cells[0], has_rank ? "rank %" PRId32 : "process %" PRId32,
 			    has_rank ? part->process->rank : part->process->pid);
 		summary_set(row->cells[1], "%" PRIu64, part->count);
-		set_ns(row->cells[2], part->total_ns / part->count);
+		summary_set_ns(row->cells[2], part->total_ns / part->count, 4);
 		if (work_ns)
-			set_share(row->cells[3], work_ns, part->total_ns);
+			summary_set_share(row->cells[3], work_ns, part->total_ns);
 		if (wait) {
-			set_share(row->cells[4], wait->total_ns, part->total_ns);
+			summary_set_share(row->cells[4], wait->total_ns, part->total_ns);
 			row->name = cause_text(wait);
 		}
 		free(list);
