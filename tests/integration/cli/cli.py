@@ -4,6 +4,7 @@
 rtl trace, start and stop, without ROCm.
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -11,6 +12,7 @@ import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -454,6 +456,44 @@ class Status(Case):
                 self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
+
+
+    def test_top__what_ended_in_the_period(self):
+        child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "1000", "now", stdin=subprocess.PIPE)
+        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "3", str(child.pid)], env=self.environment(),
+                              stdout=subprocess.PIPE, text=True) as top:
+            for _ in range(20):
+                child.stdin.write("1\n")
+                child.stdin.flush()
+                self.assertEqual(child.stdout.readline(), "1000\n")
+                time.sleep(0.1)
+            page = json.loads(top.communicate(timeout=HANG_S)[0])
+        (session,), (recent,), until = page["sessions"], page["recent"], page["now_ns"] - 100000000
+        text = self.rtl("top", "-n", "1", str(session["processes"][0]["pid"])).stdout
+        child.communicate(timeout=HANG_S)
+        with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
+            kernels = db.execute("SELECT kernel, count(*), sum(duration_ns) FROM rtl_dispatches WHERE end_ns > ? AND end_ns <= ?"
+                                 " GROUP BY kernel", (until - page["period_ns"], until)).fetchall()
+            last, = db.execute("SELECT kernel, max(end_ns) FROM rtl_dispatches WHERE queue = 1")
+        found = {w["name"]: (w["count"], w["total_ns"]) for w in recent["work"] if w["what"] == "kernel"}
+        busy, = (w for w in recent["work"] if w["what"] == "busy")
+        self.assertGreater(len(kernels), 1)
+        self.assertEqual(found, {k[0]: k[1:] for k in kernels})
+        self.assertEqual((busy["count"], busy["total_ns"]), tuple(map(sum, zip(*found.values()))))
+        self.assertEqual([(q["kernel"], q["end_ns"]) for q in recent["last"]], [last])
+        self.assertRegex(text, r"(?m)^  \d+ launches a second$")
+        self.assertIn(f"  GPU 0, queue 1: kernel {last[0]} was the last to end, ", text)
+
+    def test_top__without_a_database__said(self):
+        child = self.start("record", "-q", "-o", "run.rtl", PROGRAM, "7", "hang")
+        pid = child.stdout.readline().strip()
+        text = self.rtl("top", "-n", "1", pid).stdout
+        self.assertIn("  no database is being written: what ended is not known\n", text)
+        self.assertRegex(text, rf"  0 launches a second\n  thread {pid}: [\d.]+ m?s in range layer 3\n")
+        self.assertNotIn("rtl.hsa", text)
+        os.kill(int(pid), signal.SIGKILL)
+        child.communicate(timeout=HANG_S)
+        self.assertEqual(self.rtl("top", "1").stderr, "rtl: top: process 1 is not being traced, or is not yours\n")
 
 
 class StartStop(Case):

@@ -16,6 +16,7 @@
  *	hang		the same, in a range, while COUNT dispatches are under way
  *	regions		COUNT regions of rtl.default besides, and as many within these; one has not ended
  *	lines		for each line that it reads does it once, and prints how many it published
+ *	now		the same, each the work of the time just before
  *	threads		the same, each time on a further thread, which stays
  */
 #include <semaphore.h>
@@ -29,6 +30,8 @@
 
 #include "../../programs/hang_guard.h"
 #include "events/events.h"
+
+static uint64_t begun_ns = 1000000;
 
 /* Returns whether somebody wanted it. */
 static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
@@ -44,7 +47,7 @@ static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
 	d = rtl_record_payload(record);
 	memset(d, 0, sizeof(*d));
 	record->uid = uid;
-	d->begin_ns = 1000000 + 10000 * n;
+	d->begin_ns = begun_ns + 10000 * n;
 	d->end_ns = d->begin_ns + 2500;
 	d->submit_ns = d->begin_ns - 500;
 	d->packet_id = n;
@@ -141,6 +144,12 @@ static void *publish_and_stay(void *user)
 	return NULL;
 }
 
+static long publish_now(uint64_t count)
+{
+	begun_ns = rtl_ticks_to_ns(rtl_ticks()) - 10000 * count;
+	return publish_all(count);
+}
+
 static long publish_on_a_thread(uint64_t count)
 {
 	struct job job = {.count = count};
@@ -194,6 +203,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(way, "lines"))
 		return publish_by_lines(count, publish_all);
+	if (!strcmp(way, "now"))
+		return publish_by_lines(count, publish_now);
 	if (!strcmp(way, "threads"))
 		return publish_by_lines(count, publish_on_a_thread);
 	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
