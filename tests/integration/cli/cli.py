@@ -35,6 +35,20 @@ class Trace(Case):
         self.assertIn("rtl.hsa: 1000 of 1000 events recorded, 0 lost\n", done.stderr)
         self.assertTrue(done.stderr.endswith(f"\nrtl: trace: {self.path('run.db')}\n"), done.stderr)
 
+    def test_faults__where_the_address_lies(self):
+        done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", "fault")
+        summary, info = (json.loads(self.rtl(verb, "--json", "run.db").stdout) for verb in ("summary", "info"))
+        where = f"allocate of %d bytes by thread {info['processes'][0]['pid']} in range layer 3"
+        small, large = where % 4096, where % 4194304
+        said = [fault["memory"] for fault in summary["faults"]]
+        self.assertRegex(said.pop(3), rf"^in {large}, freed \d+\.\d\d\d ms before by thread \d+$")
+        self.assertEqual(said, [f"in {small}", f"128 bytes behind {small}", f"256 bytes before {small}",
+                                "within 256 MiB of no memory in use"])
+        self.assertEqual([f["memory"] for f in info["faults"]], [f["memory"] for f in summary["faults"]])
+        for text in done.stderr, self.rtl("summary", "run.db").stdout:
+            self.assertRegex(text, rf"GPU 1 .* memory access fault at 0x20001080: page not present\n  128 bytes behind {small}\n")
+        self.assertIn(f" at 0x20000010: page not present: in {small}\n", self.rtl("info", "run.db").stdout)
+
     def test_output_as_a_setting__summary_of_that_file(self):
         for way in ((), ("--in-process",)):
             for output, pattern in (("x y.db", "x y.db"), ("a%25%25%25h.db", "a%*.db"),
@@ -458,11 +472,26 @@ class Status(Case):
                 child.communicate(timeout=HANG_S)
 
 
+    def test_ranks_of_a_merged_trace__where_each_was(self):
+        for rank in range(4):
+            command = RTL, "trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang"
+            child = subprocess.Popen(command, cwd=self.folder, env=self.environment({"RANK": str(rank)}), text=True,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            if rank != 2:
+                os.kill(int(child.stdout.readline()), signal.SIGKILL)
+            child.communicate(timeout=HANG_S)
+        self.rtl("merge", "-o", "all.db", *(f"{rank}.db" for rank in range(4)))
+        self.assertRegex(self.rtl("info", "all.db").stdout,
+                         r"(?m)^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
+        ranks, = json.loads(self.rtl("info", "--json", "all.db").stdout)["ranks"]
+        self.assertEqual((ranks["ranks"], ranks["open"], ranks["kernel"]), ("0-1, 3", "range layer 3", None))
+        self.assertEqual(json.loads(self.rtl("info", "--json", "0.db").stdout)["ranks"], [])
+
     def test_top__what_ended_in_the_period(self):
         child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "1000", "now", stdin=subprocess.PIPE)
-        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "3", str(child.pid)], env=self.environment(),
+        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "5", str(child.pid)], env=self.environment(),
                               stdout=subprocess.PIPE, text=True) as top:
-            for _ in range(20):
+            for _ in range(30):
                 child.stdin.write("1\n")
                 child.stdin.flush()
                 self.assertEqual(child.stdout.readline(), "1000\n")
