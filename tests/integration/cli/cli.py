@@ -471,15 +471,14 @@ class Status(Case):
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
 
-
     def test_ranks_of_a_merged_trace__where_each_was(self):
         for rank in range(4):
             command = RTL, "trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang"
-            child = subprocess.Popen(command, cwd=self.folder, env=self.environment({"RANK": str(rank)}), text=True,
-                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            if rank != 2:
-                os.kill(int(child.stdout.readline()), signal.SIGKILL)
-            child.communicate(timeout=HANG_S)
+            with subprocess.Popen(command, cwd=self.folder, env=self.environment({"RANK": str(rank)}), text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+                if rank != 2:
+                    os.kill(int(child.stdout.readline()), signal.SIGKILL)
+                child.communicate(timeout=HANG_S)
         self.rtl("merge", "-o", "all.db", *(f"{rank}.db" for rank in range(4)))
         self.assertRegex(self.rtl("info", "all.db").stdout,
                          r"(?m)^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
@@ -489,6 +488,7 @@ class Status(Case):
 
     def test_top__what_ended_in_the_period(self):
         child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "1000", "now", stdin=subprocess.PIPE)
+        self.wait_until(lambda: glob.glob(self.spool + "/*/session"))
         with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "5", str(child.pid)], env=self.environment(),
                               stdout=subprocess.PIPE, text=True) as top:
             for _ in range(30):
