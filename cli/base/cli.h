@@ -94,7 +94,7 @@ struct cli_command {
 	.operands_most = most, .excess = more
 
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
-	cmd_status, cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge,
+	cmd_status, cmd_top, cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge,
 	cmd_convert, cmd_env, cmd_list_counters, cmd_list_streams, cmd_list_subscribers,
 	cmd_new_subscriber, cmd_completion, cmd_doctor, cmd_selftest, cmd_check_subscriber;
 

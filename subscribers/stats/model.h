@@ -188,6 +188,7 @@ struct summary_fault {
 	struct rtl_hsa_fault is;
 	int32_t pid;
 	char *reason;
+	const char *memory; /* where the address lies; NULL: not known */
 };
 
 struct summary {

@@ -393,6 +393,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 		json_text(&json, "kind", rtl_hsa_fault_kind_text(fault->is.kind));
 		json_number(&json, "address", fault->is.address);
 		json_text(&json, "reason", fault->reason);
+		json_text(&json, "memory", fault->memory);
 		json_end(&json);
 	}
 	json_end(&json);

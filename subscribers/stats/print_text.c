@@ -526,6 +526,11 @@ static void print_faults(FILE *file, const struct summary *summary)
 		colon = colon ? colon + 2 : fault->reason;
 		summary_print_bytes(file, colon, strlen(colon));
 		fputc('\n', file);
+		if (fault->memory) {
+			fputs("  ", file);
+			summary_print_bytes(file, fault->memory, strlen(fault->memory));
+			fputc('\n', file);
+		}
 	}
 	if (shown < summary->fault_count)
 		fprintf(file, "and %zu more faults\n", summary->fault_count - shown);

@@ -43,7 +43,7 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 
 		if (copy)
 			summary->faults[at] =
-				(struct summary_fault){*is, events[i]->process->pid, copy};
+				(struct summary_fault){*is, events[i]->process->pid, copy, NULL};
 		else if (at < SUMMARY_FAULTS_KEPT)
 			sink->host->fail(sink->host, "out of memory");
 	}

@@ -322,6 +322,12 @@ void summary_set_unfinished(struct summary *summary)
 	summary->unfinished = true;
 }
 
+void summary_fault_memory(struct summary *summary, size_t number, const char *text)
+{
+	if (text && number < SUMMARY_FAULTS_KEPT && number < summary->fault_count)
+		summary->faults[number].memory = summary_copy(summary, text);
+}
+
 int summary_add_ledger(struct summary *summary, const char *name, const struct rtl_ledger *ledger)
 {
 	struct summary_stream *stream = find_stream(summary, name);

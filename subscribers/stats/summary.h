@@ -87,6 +87,9 @@ int summary_add_filtered(struct summary *summary, const char *stream, uint64_t c
 /** Events and ledger are not complete yet: the text says only what is lost, "so far". */
 void summary_set_unfinished(struct summary *summary);
 
+/** Where the address of the fault that was taken as number so many lies; NULL: not known. */
+void summary_fault_memory(struct summary *summary, size_t number, const char *text);
+
 /** What tables are broken down by. */
 enum summary_by {
 	SUMMARY_BY_NONE,

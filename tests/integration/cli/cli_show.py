@@ -191,7 +191,7 @@ class Lists(Case):
     def test_help(self):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
-                         {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "status", "replay",
+                         {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "status", "top", "replay",
                           "recover", "env", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
