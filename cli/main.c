@@ -19,7 +19,7 @@ static const struct {
 	{"Record", {&cmd_trace, &cmd_record, &cmd_recover, &cmd_env}},
 	{"Look", {&cmd_summary, &cmd_report, &cmd_diff, &cmd_info}},
 	{"Convert and share", {&cmd_convert, &cmd_merge, &cmd_replay}},
-	{"Live", {&cmd_status, &cmd_start, &cmd_stop, &cmd_snapshot}},
+	{"Live", {&cmd_status, &cmd_ps, &cmd_attach, &cmd_start, &cmd_stop, &cmd_snapshot}},
 	{"Check this machine", {&cmd_doctor, &cmd_selftest, &cmd_list_streams, &cmd_list_counters}},
 	{"Plugins", {&cmd_list_subscribers, &cmd_new_subscriber, &cmd_check_subscriber}},
 	{NULL, {&cmd_completion}},
