@@ -14,6 +14,7 @@ struct folder {
 	struct rtl_folder is;
 	time_t changed;
 	uint64_t bytes; /* on the disk, or in memory */
+	int collector;  /* sleepers_find: who is attached; 0: nobody */
 };
 
 struct folders {
@@ -27,6 +28,8 @@ struct folders {
 /** Finds those of this user, where they are made if nothing else is asked for; newest first. */
 void folders_find(struct folders *folders);
 void folders_fini(struct folders *folders);
+/** The same for those of processes that can be attached to, which `is` tells of; removes what dead ones have left. */
+void sleepers_find(struct folders *folders);
 /** Removes the debris; how many folders. */
 size_t folders_clean(const struct folders *folders);
 /** Removes one if that is what it is; whether it did. */

@@ -193,6 +193,7 @@ struct host {
 	char *pauses;       /* "BEGIN-END " of each time before; NULL: there was none */
 	size_t pauses_length;
 	bool outside;    /* the user's selection leaves out what happens now */
+	bool attached;   /* to a process that has run before */
 	bool counting;   /* nothing is delivered, only noted for ledgers */
 	bool replays;    /* what was not recorded is made of what repeats it */
 	uint32_t paused; /* somebody waits for the consumer to let go of the lock; relaxed */

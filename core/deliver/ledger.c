@@ -27,12 +27,48 @@ static uint64_t published(const struct source *source, uint32_t number)
 {
 	/* of all rings: there may be some that cannot be read */
 	const struct source_rings rings = source->ops->rings(source);
-	uint64_t sum = 0;
+	uint64_t sum = -source->before[number];
 
 	for (uint32_t i = 0; i < rings.count; i++)
 		if (rings.list[i])
 			sum += __atomic_load_n(&rings.list[i]->published[number], __ATOMIC_RELAXED);
 	return sum;
+}
+
+static void set_zero(uint64_t *counter)
+{
+	__atomic_store_n(counter, 0, __ATOMIC_RELAXED); /* publishers add */
+}
+
+void source_begin_anew(struct source *source)
+{
+	struct spool_control *control = source->control;
+
+	spool_files_map_rings(&source->files);
+	for (uint32_t i = 0; i < source->files.ring_count; i++) {
+		struct ring_header *ring = source->files.rings[i];
+
+		/* release: a thread may still wait for room; what it is about to publish counts, or is left there */
+		if (ring)
+			__atomic_store_n(&ring->tail,
+					 __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE),
+					 __ATOMIC_RELEASE);
+	}
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++) {
+		struct spool_stream *stream = &control->streams[i];
+
+		for (uint32_t k = 0; k < SPOOL_DISCARD_CAUSES; k++)
+			set_zero(&stream->discarded[k]);
+		for (uint32_t k = 0; k < SPOOL_LEFT_OUT_CAUSES; k++)
+			set_zero(&stream->left_out[k]);
+		set_zero(&stream->missed_otherwise);
+		stream->delivered = stream->delivered_next = stream->rotated = 0;
+		source->before[i] = published(source, i);
+	}
+	for (uint32_t i = 0; i < SPOOL_LOSSES_MAX; i++)
+		set_zero(&control->losses[i].count);
+	set_zero(&control->waits);
+	set_zero(&control->waited_ns);
 }
 
 /* How much of that stream is open, or could not be kept. */

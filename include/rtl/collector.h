@@ -32,6 +32,9 @@ enum rtl_collector_kind {
 	/** Only for ledgers: meets the processes, which may run, and delivers and changes nothing. What is still
 	 *  undelivered counts as abandoned. */
 	RTL_INSPECT = 5,
+	/** Drains a process that sleeps with RTL_ATTACHABLE, from now until finish, when it sleeps again: `folder` is
+	 *  that of the process. What happened before is not counted. */
+	RTL_ATTACH = 6,
 };
 
 /** Bytes of a thread's first buffer, unless RTL_BUFFER_SIZE says otherwise. */
@@ -87,7 +90,8 @@ struct rtl_collector_options {
  * Makes a collector and loads its subscribers.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_EPLUGIN: a subscriber could not be had (said in the log); RTL_ENOENT, RTL_EFORMAT:
- *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered;
+ *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered, or
+ *         somebody else is attached;
  *         RTL_EIO, RTL_ENOSPC, RTL_ENOMEM
  */
 RTL_API int rtl_collector_create(const struct rtl_collector_options *options,

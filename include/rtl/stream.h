@@ -29,6 +29,9 @@ struct rtl_stream {
 
 /** See rtl_stream.wanted. */
 #define RTL_WANTED_COUNT 4u
+/** Besides: who listens has come later, and what describes other events is to be published again. The publisher takes
+ * the bit out. */
+#define RTL_WANTED_AGAIN 8u
 
 /** A stream that nobody ever wants: initial value for a publisher's pointer. */
 RTL_API extern struct rtl_stream rtl_stream_none;

@@ -148,7 +148,8 @@ static void set_state(void)
 static void read_environment(void)
 {
 	switched_off = !says_on(secure_getenv("XPTI_TRACE_ENABLE"));
-	rtl_asked = is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS");
+	rtl_asked =
+		is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS") || is_set("RTL_ATTACHABLE");
 	debug_asked =
 		rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(secure_getenv("RTL_XPTI_DEBUG"));
 	bridge_start();

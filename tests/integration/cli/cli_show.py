@@ -192,7 +192,7 @@ class Lists(Case):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
                          {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "status", "top", "replay",
-                          "recover", "env", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
+                          "recover", "env", "attach", "ps", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
