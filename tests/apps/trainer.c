@@ -64,7 +64,7 @@ static int profile(uint32_t domain, uint32_t id, void *data)
 	return 0;
 }
 
-/* To the i-th block. HIP 5.2.3 reads a graph's arguments when it is launched. */
+/* To the i-th block. A graph's arguments are kept until it is launched. */
 static void launch(int i, void *stream)
 {
 	static unsigned *data[streams + branches], n = block, value = 1;
@@ -127,7 +127,7 @@ static void begin(void)
 	trainer.hip = dlopen("libamdhip64.so." STRING(ROCM), RTLD_NOW);
 	if (!trainer.hip)
 		fail("libamdhip64.so." STRING(ROCM), dlerror());
-	trainer.roctx = dlopen("libroctx64.so.4", RTLD_NOW); /* not with 5.2.3 */
+	trainer.roctx = dlopen("libroctx64.so.4", RTLD_NOW);
 	if (getenv("TRAINER_PROFILER"))
 		((void (*)(int (*)(uint32_t, uint32_t, void *)))symbol(
 			trainer.hip, "hipRegisterTracerCallback"))(profile);
@@ -170,8 +170,7 @@ static void work(void)
 	HIP(hipDeviceSynchronize, (void));
 	HIP(hipMemcpy, (void *, const void *, size_t, int), result, trainer.data, sizeof(result),
 	    device_to_host);
-	/* HIP 5.2.3 lets a graph's launches overlap. */
-	for (unsigned i = 0; i < streams + (ROCM == 5 ? 0 : branches); i++)
+	for (unsigned i = 0; i < streams + branches; i++)
 		if (result[i * block] != steps * (i < streams ? 1 : nodes))
 			fail("a kernel", "did not run as often as it was launched");
 	if (getenv("TRAINER_PROFILER") && told != all) {
