@@ -19,7 +19,7 @@
 
 #define STRING_OF(x) #x
 #define STRING(x)    STRING_OF(x)
-enum { streams = 16, branches = 4, nodes = 6, block = 64, device_to_host = 2 };
+enum { most_workers = 16, streams = 16, branches = 4, nodes = 6, block = 64, device_to_host = 2 };
 
 extern char **environ;
 
@@ -193,7 +193,7 @@ static void wait_for(pid_t child)
 
 static void serve(int workers)
 {
-	pid_t child[workers];
+	pid_t child[most_workers];
 
 	for (int i = 0; i < workers; i++)
 		if ((child[i] = fork()) == 0) {
@@ -207,8 +207,10 @@ static void serve(int workers)
 int main(int argc, char **argv)
 {
 	const int workers = argc > 2 ? atoi(argv[2]) : 2;
-	pid_t server, child[workers + 1];
+	pid_t server, child[most_workers];
 
+	if (workers > most_workers)
+		fail(argv[2], "too many workers");
 	trainer.steps = argc > 1 ? atol(argv[1]) : 10;
 	if (!workers) {
 		work();
