@@ -3,11 +3,10 @@
  * Runs the traced command as if rtl were not there: same terminal, same process group, same
  * standard files, same signal mask and dispositions.
  *
- * A signal from the terminal, or one sent to the whole process group, reaches the command without
- * rtl's help. One sent to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose
- * terminal has gone. A second child, the witness, tells which of both it was: it is in the group,
- * blocks all signals and counts those that it gets. rtl ends when the command has ended and its own
- * work is done.
+ * A signal from the terminal, or one sent to the whole process group, reaches the command without rtl's help. One sent
+ * to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose terminal has gone. A second child, the
+ * witness, tells which of both it was: it is in the group, blocks all signals and counts those that it gets. rtl ends
+ * when the command has ended and its own work is done.
  *
  * While there is work, a thread of its own takes care of signals, so that none waits for a piece of
  * work. Call this from one thread; there may be no other children.
@@ -24,10 +23,8 @@ struct session_variable {
 	char *value;
 };
 
-/**
- * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a
- * pipe any more, rtl is to see an error, and the command the signal that it would have got.
- */
+/** First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a pipe any more, rtl
+ * is to see an error, and the command the signal that it would have got. */
 void child_init(void);
 
 /** What rtl does while the command runs. */
@@ -66,19 +63,15 @@ struct child_work {
 int child_run(char **argv, const struct session_variable *variables, size_t count,
 	      const struct child_work *work, int *status);
 
-/**
- * Before child_run: the command has so many seconds. Then `expired` is called, on the thread that takes care of
+/** Before child_run: the command has so many seconds. Then `expired` is called, on the thread that takes care of
  * signals, and the command gets SIGTERM; some time later the same with SIGKILL. pid 0: it has ended, and its children
- * are waited for.
- */
+ * are waited for. */
 void child_limit(unsigned seconds, void (*expired)(void *user, pid_t pid, int number), void *user);
 /** Whether that time was over before the command had ended. */
 bool child_timed_out(void);
 
-/**
- * Ends this process as the command ended: with its exit status, or by the same signal (without
- * a core of our own). If its time was over, with status 124, as timeout(1).
- */
+/** Ends this process as the command ended: with its exit status, or by the same signal (without a core of our own). If
+ * its time was over, with status 124, as timeout(1). */
 _Noreturn void child_end_like(int status);
 
 /** Ends by SIGPIPE, as commands do, if nobody reads standard output any more and rtl was not started

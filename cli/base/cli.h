@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the commands of `rtl` share: how a command describes itself, how its arguments are read,
- * how it complains. The help is printed from the same description that the arguments are read
- * by. One thread.
+ * What the commands of `rtl` share: how a command describes itself, how its arguments are read, how it complains. The
+ * help is printed from the same description that the arguments are read by. One thread.
  */
 #pragma once
 
@@ -95,9 +94,10 @@ struct cli_command {
 	.operands_most = most, .excess = more
 
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
-	cmd_status, cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge,
-	cmd_convert, cmd_env, cmd_list_counters, cmd_list_streams, cmd_list_subscribers,
-	cmd_new_subscriber, cmd_completion, cmd_doctor, cmd_selftest, cmd_check_subscriber;
+	cmd_status, cmd_top, cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge,
+	cmd_convert, cmd_attach, cmd_ps, cmd_env, cmd_list_counters, cmd_list_streams,
+	cmd_list_subscribers, cmd_new_subscriber, cmd_completion, cmd_doctor, cmd_selftest,
+	cmd_check_subscriber;
 
 /**
  * Reads a command's arguments into a struct of its own, as its options and operands say.

@@ -16,8 +16,7 @@ static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 static const char *words; /* relaxed: the thread that crashes has set it, or it was long before */
 
-/* The file that holds the instruction; NULL: not known. dladdr only looks, and this process is not
- * going on. */
+/* The file that holds the instruction; NULL: not known. dladdr only looks, and this process is not going on. */
 static const char *file_of(const void *context)
 {
 #ifdef __x86_64__

@@ -35,8 +35,7 @@ char *database_fact(struct database *database, const char *key);
 /** Says in a line if it is not complete. CLI_UNFINISHED if somebody still writes it, as far as that
  *  can be seen, else CLI_OK. */
 int database_say_unfinished(struct database *database);
-/** The same before something is made of it. With `taken` (--unfinished) of what is there so far:
- *  CLI_OK. */
+/** The same before something is made of it. With `taken` (--unfinished) of what is there so far: CLI_OK. */
 int database_refuse_unfinished(struct database *database, bool taken);
 /** That option of a command. */
 #define DATABASE_UNFINISHED(at)                                                                    \
@@ -45,10 +44,8 @@ int database_refuse_unfinished(struct database *database, bool taken);
 /** The first number of a query, whose one parameter, if it has one, is text; NULL is 0; -1 after a line. */
 int64_t database_number(const struct database *database, const char *sql, const char *text);
 
-/**
- * Calls fn with each row of a query, its columns as text, NULL for SQL's NULL. A query of a table
- * that this database does not have gives no rows. 0, or -1 after a line.
- */
+/** Calls fn with each row of a query, its columns as text, NULL for SQL's NULL. A query of a table that this database
+ * does not have gives no rows. 0, or -1 after a line. */
 int database_query(struct database *database, const char *sql,
 		   void (*fn)(void *user, const char *const *row), void *user);
 /** Says what SQLite has against it: -1. */

@@ -15,6 +15,8 @@
 #include "cli.h"
 
 #define PREFIX "rtl-" /* of the names of folders */
+/* Of those whose processes wait for a collector. */
+#define ASLEEP_PREFIX "rtlasleep-"
 
 /* Longest time that a lock outlives the process that took it. */
 #define LOOK_WAIT_MS 5000
@@ -62,10 +64,17 @@ static bool is_known(const struct folders *folders, const char *path)
 }
 
 /* Whether it is one of this user's that may be rtl's. */
-static bool is_own_folder(const char *path, struct stat *st)
+static bool is_own_folder(const char *path, const char *prefix, struct stat *st)
 {
-	return !strncmp(strrchr(path, '/') + 1, PREFIX, sizeof(PREFIX) - 1) && !lstat(path, st) &&
+	return !strncmp(strrchr(path, '/') + 1, prefix, strlen(prefix)) && !lstat(path, st) &&
 	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
+}
+
+static void append(struct folders *folders, const struct folder *folder)
+{
+	folders->items =
+		cli_need(reallocarray(folders->items, folders->count + 1, sizeof(*folders->items)));
+	folders->items[folders->count++] = *folder;
 }
 
 static void add_folder(void *user, const char *path)
@@ -74,7 +83,7 @@ static void add_folder(void *user, const char *path)
 	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
 	struct stat st;
 
-	if (!is_own_folder(path, &st) || is_known(folders, path))
+	if (!is_own_folder(path, PREFIX, &st) || is_known(folders, path))
 		return;
 	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
@@ -87,9 +96,7 @@ static void add_folder(void *user, const char *path)
 	folder.changed = st.st_mtime;
 	add_bytes(&folder.bytes, path);
 	folder.path = cli_need(strdup(path));
-	folders->items =
-		cli_need(reallocarray(folders->items, folders->count + 1, sizeof(*folders->items)));
-	folders->items[folders->count++] = folder;
+	append(folders, &folder);
 }
 
 static int by_age(const void *a, const void *b)
@@ -100,7 +107,7 @@ static int by_age(const void *a, const void *b)
 					: (x->changed < y->changed) - (x->changed > y->changed);
 }
 
-void folders_find(struct folders *folders)
+static void find(struct folders *folders, void (*add)(void *folders, const char *path))
 {
 	const char *const places[] = {getenv("RTL_SPOOL"), "/dev/shm", getenv("XDG_RUNTIME_DIR"),
 				      getenv("TMPDIR"), "/tmp"};
@@ -109,11 +116,16 @@ void folders_find(struct folders *folders)
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char *place = places[i] && *places[i] ? realpath(places[i], NULL) : NULL;
 		if (place)
-			each_entry(place, add_folder, folders);
+			each_entry(place, add, folders);
 		free(place);
 	}
 	if (folders->count)
 		qsort(folders->items, folders->count, sizeof(*folders->items), by_age);
+}
+
+void folders_find(struct folders *folders)
+{
+	find(folders, add_folder);
 }
 
 void folders_fini(struct folders *folders)
@@ -159,8 +171,7 @@ struct leftovers {
 	uint64_t bytes;
 };
 
-/* Whether the process that a folder is named after cannot be found: quick, and true of none that
- * lives here. */
+/* Whether the process that a folder is named after cannot be found: quick, and true of none that lives here. */
 static bool seems_dead(const char *path)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -177,7 +188,7 @@ static void add_leftover(void *user, const char *path)
 	struct stat st;
 	int fd;
 
-	if (!seems_dead(path) || !is_own_folder(path, &st) || rtl_folder_look(path, &is) ||
+	if (!seems_dead(path) || !is_own_folder(path, PREFIX, &st) || rtl_folder_look(path, &is) ||
 	    is.in_use || (is.kind != RTL_FOLDER_COLLECTOR && is.kind != RTL_FOLDER_SPOOL))
 		return;
 	snprintf(told, sizeof(told), "%s/" RTL_COLLECTOR_TOLD, path);
@@ -232,6 +243,61 @@ size_t folder_visit_spools(const char *path,
 	if (!spools.count)
 		each_entry(path, look_at_spool, &spools);
 	return spools.count;
+}
+
+/* ---- those that can be attached to ---- */
+
+static void note_process(void *is, const char *path, const struct rtl_folder *found)
+{
+	*(struct rtl_folder *)is = *found;
+}
+
+static void remove_entry(void *user, const char *path)
+{
+	if (unlink(path))
+		remove_debris(path);
+}
+
+static void add_sleeper(void *user, const char *path)
+{
+	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
+	struct rtl_folder session = {.struct_size = sizeof(session)};
+	struct folders *folders = user;
+	struct stat st;
+
+	if (!is_own_folder(path, ASLEEP_PREFIX, &st) || is_known(folders, path))
+		return;
+	(void)rtl_folder_look(path, &session);
+	folder_visit_spools(path, note_process, &folder.is);
+	if (!session.in_use && (folder.is.pid ? !folder.is.in_use : seems_dead(path))) {
+		each_entry(path, remove_entry, NULL);
+		rmdir(path);
+	}
+	if (!folder.is.in_use)
+		return;
+	folder.changed = st.st_mtime;
+	folder.collector = session.in_use ? session.pid : 0;
+	folder.path = cli_need(strdup(path));
+	append(folders, &folder);
+}
+
+void sleepers_find(struct folders *folders)
+{
+	size_t kept = 0;
+
+	find(folders, add_sleeper);
+	/* one that has become another program by exec has made another one since */
+	for (size_t i = 0; i < folders->count; i++) {
+		size_t k = 0;
+
+		while (k < kept && folders->items[k].is.pid != folders->items[i].is.pid)
+			k++;
+		if (k < kept)
+			free(folders->items[i].path);
+		else
+			folders->items[kept++] = folders->items[i];
+	}
+	folders->count = kept;
 }
 
 /* Notes the first folder of a recording that this version cannot read: *user is its path, to be freed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders in which processes keep their events for a collector: finding them, looking into
- * them. One thread. */
+/* The folders in which processes keep their events for a collector: finding them, looking into them. One thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,6 +14,7 @@ struct folder {
 	struct rtl_folder is;
 	time_t changed;
 	uint64_t bytes; /* on the disk, or in memory */
+	int collector;  /* sleepers_find: who is attached; 0: nobody */
 };
 
 struct folders {
@@ -28,6 +28,8 @@ struct folders {
 /** Finds those of this user, where they are made if nothing else is asked for; newest first. */
 void folders_find(struct folders *folders);
 void folders_fini(struct folders *folders);
+/** The same for those of processes that can be attached to, which `is` tells of; removes what dead ones have left. */
+void sleepers_find(struct folders *folders);
 /** Removes the debris; how many folders. */
 size_t folders_clean(const struct folders *folders);
 /** Removes one if that is what it is; whether it did. */
@@ -52,10 +54,8 @@ struct running {
 	bool found;   /**< the user has not named it */
 };
 
-/**
- * Finds it: by the number of its process, by its folder (with a slash in it), or, without a name, the only
- * one of the user's. CLI_OK, or an exit status after a line that begins with the verb.
- */
+/** Finds it: by the number of its process, by its folder (with a slash in it), or, without a name, the only one of the
+ * user's. CLI_OK, or an exit status after a line that begins with the verb. */
 int running_find(const char *verb, const char *name, struct running *running);
 
 /** What commands that do so say of it. */

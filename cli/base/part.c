@@ -27,8 +27,7 @@ int part_refuse(const char *output, const char *kind)
 			  output, kind);
 }
 
-/* In a folder that others may write to as well: the file is new, and what SQLite would read beside it
- * is not theirs. */
+/* In a folder that others may write to as well: the file is new, and what SQLite would read beside it is not theirs. */
 static int make(const struct part *part)
 {
 	const char *which = "";

@@ -17,8 +17,7 @@ struct part {
 	char *path;         /* where it is made; an empty file of ours after part_begin */
 };
 
-/** Whether an output may have that name: CLI_FAILED, after a line, if somebody else has put something
- *  there. */
+/** Whether an output may have that name: CLI_FAILED, after a line, if somebody else has put something there. */
 int part_check_place(const char *output);
 /** Says that what is there is none of that kind, and so is not written over; CLI_FAILED. */
 int part_refuse(const char *output, const char *kind);

@@ -24,6 +24,5 @@ struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_opt
 /** Whether anything can be counted on GPUs here; else a line in `why`. */
 bool gpus_count(char *why, size_t size);
 
-/** A block's instances, and how many events each counts at the same time; false: there is no such
- *  block. */
+/** A block's instances, and how many events each counts at the same time; false: there is no such block. */
 bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, uint32_t *registers);

@@ -106,13 +106,14 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	if (spool && *spool && !(base = session_absolute_path(spool)))
 		return cli_failed("working directory: %s", strerror(errno));
 	options.struct_size = sizeof(options);
-	options.folder = base;
+	if (options.kind != RTL_ATTACH)
+		options.folder = base;
 	options.paused = launch->paused;
 	options.progress = tell_progress;
 	options.progress_user = &collect->progress;
 	if (!options.own)
 		options.streams = find_streams(&options.stream_count);
-	if (!options.own && options.kind == RTL_COLLECT)
+	if (!options.own && (options.kind == RTL_COLLECT || options.kind == RTL_ATTACH))
 		options.own = &run_ledger_watch;
 	if (selection) {
 		options.delay_ns = selection->delay_ns;
@@ -128,7 +129,8 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	session_set(&launch->session,
 		    options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
 		    collect->folder);
-	status = take_notes(launch);
+	/* of what cannot be recovered there are none */
+	status = options.kind == RTL_ATTACH ? CLI_OK : take_notes(launch);
 	if (status)
 		collect_finish(collect);
 	return status;

@@ -76,8 +76,7 @@ void collect_poll(void *collect);
 void collect_wake(void *collect);
 /** Delivers the rest, and completes the outputs. */
 void collect_finish(struct collect *collect);
-/** Whether the user sees how far that is, and that Ctrl-C ends it; takes that away, for other lines. Any
- *  thread. */
+/** Whether the user sees how far that is, and that Ctrl-C ends it; takes that away, for other lines. Any thread. */
 bool collect_is_stoppable(void *collect);
 
 /** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */

@@ -44,8 +44,7 @@ struct convert_job {
 	size_t count;
 };
 
-/** Sets the format, by its name (NULL: by the suffix of the output). An exit status; it has said
- *  why. */
+/** Sets the format, by its name (NULL: by the suffix of the output). An exit status; it has said why. */
 int convert_choose(struct convert_job *job, const char *format);
 /** Makes it. An exit status; it has said why. */
 int convert_run(const struct convert_job *job);

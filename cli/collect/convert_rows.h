@@ -4,8 +4,7 @@
  * of a connection of its own, to which the trace is attached as `i`, read only.
  * convert_rows.sql makes them (c_dispatch, c_copy, ...), convert_objects.sql what they refer to (c_kernel, c_agent, ...).
  *
- * A view of a table that the trace does not have is there and cannot be read.
- * One thread.
+ * A view of a table that the trace does not have is there and cannot be read. One thread.
  */
 #pragma once
 
@@ -56,11 +55,9 @@ struct convert_taker {
 	void *user;
 };
 
-/**
- * Runs statements, each of which ends with a line; one of a table that is not there is none. Parameters
- * have the values of the columns of their names in `of` (or NULL). One with :from and :to is run for a
- * range of numbers after the other. CLI_OK, or CLI_FAILED after a line.
- */
+/** Runs statements, each of which ends with a line; one of a table that is not there is none. Parameters have the
+ * values of the columns of their names in `of` (or NULL). One with :from and :to is run for a range of numbers after
+ * the other. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_script(struct convert_rows *rows, const struct part *part, const char *sql,
 			sqlite3_stmt *of, const struct convert_taker *taker);
 /** Begins a database `o`; scripts fill it, and "COMMIT;\nDETACH o" ends it. As above. */

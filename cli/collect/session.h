@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `rtl trace` and `rtl env` have in common: from mode, subscribers and output to the
- * environment of a program to trace. All that can be wrong is found here, before a program
- * starts. One thread.
+ * What `rtl trace` and `rtl env` have in common: from mode, subscribers and output to the environment of a program to
+ * trace. All that can be wrong is found here, before a program starts. One thread.
  */
 #pragma once
 
@@ -62,17 +61,13 @@ void session_fini(struct session *session);
 /** Sets a variable. */
 void session_set(struct session *session, const char *name, const char *value);
 
-/**
- * The variables that make the runtime load rtl's interceptors. Where these are not installed that is
- * no failure (`no_rocm` tells), unless a mode was asked for: programs can have streams of their
- * own. An exit status; it has said why.
- */
+/** The variables that make the runtime load rtl's interceptors. Where these are not installed that is no failure
+ * (`no_rocm` tells), unless a mode was asked for: programs can have streams of their own. An exit status; it has said
+ * why. */
 int session_prepare_runtime(struct session *session);
-/**
- * The same, and the variables that make SYCL's runtimes find rtl's framework of XPTI: where it was asked
- * for, or by mode full, which goes without it where it is not installed. And RTL_SESSION; id NULL: none.
- * An exit status; it has said why.
- */
+/** The same, and the variables that make SYCL's runtimes find rtl's framework of XPTI: where it was asked for, or by
+ * mode full, which goes without it where it is not installed. And RTL_SESSION; id NULL: none. An exit status; it has
+ * said why. */
 int session_prepare_programs(struct session *session, const char *id);
 /** The mode that was given, else that of RTL_MODE, else the default; NULL: none of them. */
 const char *session_mode(const struct session *session);

@@ -21,13 +21,29 @@ static void add_group(void *summary, const char *const *row)
 		row[1] ? strtoull(row[1], NULL, 10) : 0);
 }
 
+struct faults {
+	struct summary *summary;
+	size_t count;
+};
+
+static void add_memory(void *user, const char *const *row)
+{
+	struct faults *faults = user;
+
+	summary_fault_memory(faults->summary, faults->count++, row[0]);
+}
+
 int database_summarize_more(struct database *database, struct summary *summary)
 {
 	char *writer = database_fact(database, "writer");
+	struct faults faults = {.summary = summary};
 
 	if (writer)
 		summary_set_unfinished(summary);
 	free(writer);
+	if (database_query(database, "SELECT memory FROM rtl_faults ORDER BY id", add_memory,
+			   &faults))
+		return -1;
 	return database_has_table(database, "rtl_node_ops") > 0 &&
 			       database_query(database,
 					      "SELECT name, end_ns - begin_ns FROM rtl_node_ops"

@@ -33,7 +33,9 @@ static const struct cli_option options[] = {
 
 /* ---- a trace ---- */
 
-static int print_part(struct database *database, const char *sql, struct json *json)
+/* Parameters: when a period began, and when it ended. */
+static int print_part(struct database *database, const char *sql, const int64_t period_ns[2],
+		      struct json *json)
 {
 	sqlite3_stmt *row;
 	int rc;
@@ -42,6 +44,8 @@ static int print_part(struct database *database, const char *sql, struct json *j
 		return sqlite3_errcode(database->connection) == SQLITE_ERROR
 			       ? 0
 			       : database_fail(database);
+	for (int i = 0; period_ns && i < sqlite3_bind_parameter_count(row); i++)
+		sqlite3_bind_int64(row, i + 1, period_ns[i]);
 	while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
 		if (!json) {
 			cli_line("%s", (const char *)sqlite3_column_text(row, 0));
@@ -64,19 +68,19 @@ static int print_part(struct database *database, const char *sql, struct json *j
 	return rc;
 }
 
-/* The parts of info.sql; json NULL: as text. */
-static int print_parts(struct database *database, struct json *json)
+int info_parts(struct database *database, const char *parts, const int64_t period_ns[2],
+	       struct json *json)
 {
 	int error = 0;
 	char name[32];
 
-	for (const char *at = info_sql; !error && (at = strstr(at, "-- @")); at++) {
+	for (const char *at = parts; !error && (at = strstr(at, "-- @")); at++) {
 		const char *sql = strchr(at, '\n');
 
 		snprintf(name, sizeof(name), "%.*s", (int)(sql - at - 4), at + 4);
 		if (json)
 			json_array(json, name);
-		error = print_part(database, sql, json);
+		error = print_part(database, sql, period_ns, json);
 		if (json)
 			json_end(json);
 	}
@@ -106,7 +110,7 @@ static int print(struct database *database, const char *path, int64_t operations
 			cli_line("%s: %s", facts[i], value);
 		free(value);
 	}
-	error = print_parts(database, json);
+	error = info_parts(database, info_sql, NULL, json);
 	if (json)
 		json_end(json);
 	return error;
@@ -295,16 +299,23 @@ static int on_finish(void *instance)
 
 static struct rtl_subscriber subscriber = COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
 
+uint64_t info_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 {
 	static const char *const kinds[] = {"recording", "collector", "spool"};
 	const size_t kind = is->kind;
-	struct timespec now;
+	const unsigned depth = json->depth;
 	struct notes notes;
 	int status;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	state.now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	state.now_ns = info_now_ns();
 	state.path = path;
 	state.json = json;
 	subscriber.process_end = write_process;
@@ -320,7 +331,8 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 	notes_fini(&notes);
 	json_array(json, "processes");
 	status = collect_inspect(path, true, &subscriber);
-	json_end(json);
+	while (json->depth > depth) /* also where it is gone, and on_finish was not called */
+		json_end(json);
 	return status;
 }
 

@@ -21,13 +21,13 @@
 EMBED(merge_sql, RTL_CLI "/read/merge.sql");
 
 struct merge {
-	sqlite3 *
-		db; /* in memory: what is known of the inputs before; i: the one at hand; o: the output */
+	/* in memory: what is known of the inputs before; i: the one at hand; o: the output */
+	sqlite3 *db;
 	const char *input;
 	const char *output; /* while it is made */
 	char **traces; /* what is read: inputs, or copies beside the output; each to be freed */
 	size_t count;
-	bool has_rtl;
+	bool has_rtl, align;
 };
 
 /* ---- SQL ---- */
@@ -107,23 +107,32 @@ static int run_section(const struct merge *merge, const char *name)
 	return run_format(merge, "%.*s", end ? (int)(end - sql) : -1, sql);
 }
 
+/* Runs the SQL that it answers with, if any. */
+static int run_answer(const struct merge *merge, const char *name)
+{
+	char *sql = ask(merge, section(name));
+	const int rc = sql ? run_sql(merge, sql) : -1;
+
+	free(sql);
+	return rc;
+}
+
 /* ---- moving an input: a copy of it is changed ---- */
 
 static int move_input(struct merge *merge, size_t number)
 {
-	char *path = cli_format("%s.%zu", merge->output, number), *sql;
-	int rc;
+	char *path = cli_format("%s.%zu", merge->output, number);
 
 	unlink(path); /* what one that was killed has left */
 	free(merge->traces[number]);
 	merge->traces[number] = path;
-	if (run_format(merge, "VACUUM i INTO %Q", path) || run_sql(merge, "DETACH i") ||
-	    run_format(merge, "ATTACH %Q AS i; PRAGMA i.journal_mode = OFF", path) ||
-	    !(sql = ask(merge, section("list"))))
-		return -1;
-	rc = run_section(merge, "same") || run_sql(merge, sql) || run_section(merge, "move");
-	free(sql);
-	return rc ? -1 : 0;
+	return run_format(merge, "VACUUM i INTO %Q", path) || run_sql(merge, "DETACH i") ||
+			       run_format(merge, "ATTACH %Q AS i; PRAGMA i.journal_mode = OFF",
+					  path) ||
+			       run_section(merge, "same") || run_answer(merge, "list") ||
+			       run_section(merge, "move")
+		       ? -1
+		       : 0;
 }
 
 /* ---- one input ---- */
@@ -161,7 +170,7 @@ static int look_at(struct merge *merge, size_t number)
 					       " those of one kind");
 	if (!has_rtl)
 		return 0;
-	if (number && check(merge))
+	if (run_answer(merge, "collectives") || (number && check(merge)))
 		return -1;
 	if (run_section(merge, number ? "other" : "first"))
 		return -1;
@@ -205,7 +214,8 @@ static int write_output(struct merge *merge, char *const *inputs, size_t count)
 	int status;
 
 	if (run_section(merge, "make") ||
-	    run_format(merge, "INSERT INTO known_fact VALUES ('output', %Q)", merge->output))
+	    run_format(merge, "INSERT INTO known_fact VALUES ('output', %Q)%s", merge->output,
+		       merge->align ? ", ('align', NULL)" : ""))
 		return CLI_FAILED;
 	for (size_t i = 0; i < count; i++)
 		if (add_input(merge, i, inputs[i]))
@@ -227,14 +237,24 @@ static int check_trace(const char *path, bool unfinished)
 	return status;
 }
 
-static int merge_traces(const char *output, char *const *inputs, size_t count, bool unfinished)
+struct request {
+	struct cli_operands files;
+	const char *output;
+	bool unfinished, align;
+};
+
+static int merge_traces(const struct request *request)
 {
-	struct merge merge = {.traces = cli_need(calloc(count, sizeof(*merge.traces)))};
+	const char *output = request->output;
+	char *const *inputs = request->files.list;
+	const size_t count = request->files.count;
+	struct merge merge = {.traces = cli_need(calloc(count, sizeof(*merge.traces))),
+			      .align = request->align};
 	struct part part;
 	int status = CLI_OK;
 
 	for (size_t i = 0; !status && i < count; i++)
-		status = check_trace(inputs[i], unfinished);
+		status = check_trace(inputs[i], request->unfinished);
 	if (!status)
 		status = part_begin(&part, output);
 	if (!status) {
@@ -256,15 +276,11 @@ static int merge_traces(const char *output, char *const *inputs, size_t count, b
 
 /* ---- the command ---- */
 
-struct request {
-	struct cli_operands files;
-	const char *output;
-	bool unfinished;
-};
-
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
 		  "the database to write; replaces a trace"),
+	CLI_FLAG(0, "align-collectives", offsetof(struct request, align),
+		 "clocks of hosts differ by when RCCL's collectives ended"),
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 
@@ -272,7 +288,6 @@ static int merge(void *user)
 {
 	const struct request *request = user;
 	const char *output = request->output;
-	char *const *inputs = request->files.list;
 	const size_t count = request->files.count;
 	int status;
 
@@ -281,13 +296,13 @@ static int merge(void *user)
 	if (count < 2)
 		return cli_usage("merge: give two traces or more: rtl merge -o FILE TRACE...");
 	for (size_t i = 0; i < count; i++) {
-		if (database_same_file(output, inputs[i]))
+		if (database_same_file(output, request->files.list[i]))
 			return cli_usage("merge: %s is one of the traces: give -o another name",
 					 output);
 	}
 	status = database_check_replaceable(output);
 	if (!status)
-		status = merge_traces(output, inputs, count, request->unfinished);
+		status = merge_traces(request);
 	if (status)
 		return status;
 	cli_line("%s: %zu traces", output, count);

@@ -1,25 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* rtl status: what traced processes are doing just now, as their spools in shared memory say. Nobody is stopped or asked. */
+/* rtl status, rtl top: what traced processes are doing just now, as their spools in shared memory say, and what has
+ * ended, as the database says that a collector writes. Nobody is stopped or asked. */
 #include <unistd.h>
 
 #include "cli.h"
+#include "database.h"
 #include "embed.h"
 #include "folders.h"
 #include "info.h"
+#include "notes.h"
 #include "view.h"
 
 EMBED(status_sql, RTL_CLI "/read/status.sql");
+EMBED(recent_sql, RTL_CLI "/read/recent.sql");
+
+/* How old the newest rows of a database are at most, about: two of the bus's flushes. */
+#define DATABASE_LAG_NS 100000000
 
 struct status {
 	struct cli_operands operands;
-	bool json, meant;
-	unsigned watch, pid;
+	bool json;
+	unsigned watch, count, pid;
+	bool meant, shown; /* the folder looked at; any */
 };
 
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct status, json), "print JSON, for programs"),
 	CLI_NUMBER(0, "watch", "SECONDS", offsetof(struct status, watch), "a number of seconds",
 		   "repeat every SECONDS"),
+};
+
+static const struct cli_option top_options[] = {
+	CLI_NUMBER('d', "delay", "SECONDS", offsetof(struct status, watch), "a number of seconds",
+		   "count for SECONDS before each page (default 1)"),
+	CLI_FLAG(0, "json", offsetof(struct status, json), "print JSON, for programs"),
+	CLI_NUMBER('n', "count", "N", offsetof(struct status, count), "a number of pages",
+		   "end after N pages"),
 };
 
 static void look_for_pid(void *user, const char *path, const struct rtl_folder *is)
@@ -29,61 +45,128 @@ static void look_for_pid(void *user, const char *path, const struct rtl_folder *
 	status->meant |= (unsigned)is->pid == status->pid;
 }
 
-static int show(struct status *status)
+/* A session's work that has ended: the last of each queue, and all of that period. */
+static void write_recent(struct json *json, const char *folder, const int64_t period_ns[2])
 {
+	struct database *database = NULL;
+	struct notes notes;
+
+	json_object(json, NULL);
+	if (!notes_read(folder, &notes) && notes.database)
+		database = database_open(notes.database, true);
+	json_bool(json, "database", database);
+	if (database)
+		(void)info_parts(database, recent_sql, period_ns, json);
+	json_end(json);
+	database_close(database);
+	notes_fini(&notes);
+}
+
+/* Each session that is meant, as an object; period_ns: instead, what has ended then. */
+static int write_sessions(struct status *status, const struct folders *folders, struct json *json,
+			  const char *key, const int64_t *period_ns)
+{
+	int error = CLI_OK;
+
+	json_array(json, key);
+	for (size_t i = 0; i < folders->count && !error; i++) {
+		const struct folder *folder = &folders->items[i];
+
+		status->meant = !status->pid || (unsigned)folder->is.pid == status->pid;
+		folder_visit_spools(folder->path, look_for_pid, status);
+		if (!status->meant || !folder->is.in_use)
+			continue;
+		status->shown = true;
+		if (period_ns)
+			write_recent(json, folder->path, period_ns);
+		else if (info_write(json, folder->path, &folder->is) && !access(folder->path, F_OK))
+			error = CLI_FAILED; /* else it is gone by now */
+	}
+	json_end(json);
+	return error;
+}
+
+static int show(struct status *status, bool top)
+{
+	int64_t period_ns[2] = {(int64_t)info_now_ns(), (int64_t)info_now_ns()};
 	struct folders folders;
 	struct view view;
 	int error = CLI_OK, end;
-	bool shown = !status->pid;
 
 	folders_find(&folders);
 	view_begin(&view, status->json);
 	json_object(&view.json, NULL);
-	json_array(&view.json, "sessions");
-	for (size_t i = 0; i < folders.count && !error; i++) {
-		const struct folder *folder = &folders.items[i];
-
-		status->meant = !status->pid || (unsigned)folder->is.pid == status->pid;
-		folder_visit_spools(folder->path, look_for_pid, status);
-		if (status->meant && folder->is.in_use) {
-			shown = true;
-			/* it may be gone by now */
-			if (info_write(&view.json, folder->path, &folder->is) &&
-			    !access(folder->path, F_OK))
-				error = CLI_FAILED;
-		}
+	if (top) {
+		error = write_sessions(status, &folders, &view.json, "before", NULL);
+		sleep(status->watch);
+		period_ns[1] = (int64_t)info_now_ns();
+		json_number(&view.json, "period_ns", (uint64_t)(period_ns[1] - period_ns[0]));
 	}
+	if (!error)
+		error = write_sessions(status, &folders, &view.json, "sessions", NULL);
+	json_number(&view.json, "now_ns", (uint64_t)period_ns[1]);
+	for (int i = 0; top && i < 2; i++)
+		period_ns[i] -= DATABASE_LAG_NS;
+	(void)write_sessions(status, &folders, &view.json, "recent", period_ns);
 	json_end(&view.json);
-	json_end(&view.json);
+	if (top && isatty(STDOUT_FILENO) && !status->json)
+		fputs("\033[H\033[2J", stdout);
 	end = view_end(&view, status_sql);
 	folders_fini(&folders);
-	if (!error && !end && !shown)
-		return cli_failed("status: process %u is not being traced, or is not yours",
-				  status->pid);
 	return error ? error : end;
+}
+
+static int repeat(struct status *status, const char *verb, bool top)
+{
+	unsigned pages = 0;
+	int error;
+
+	if (status->operands.count && !cli_number(status->operands.list[0], &status->pid))
+		return cli_usage("%s: '%s' is no number of a process", verb,
+				 status->operands.list[0]);
+	do {
+		if (pages && !top)
+			sleep(status->watch);
+		status->shown = false;
+		error = show(status, top);
+		if (!error && !status->shown && status->pid)
+			return cli_failed("%s: process %u is not being traced, or is not yours",
+					  verb, status->pid);
+	} while (!error && status->watch && ++pages != status->count);
+	return error;
 }
 
 static int run(void *request)
 {
-	struct status *status = request;
-	int error;
-
-	if (status->operands.count && !cli_number(status->operands.list[0], &status->pid))
-		return cli_usage("status: '%s' is no number of a process",
-				 status->operands.list[0]);
-	while (!(error = show(status)) && status->watch)
-		sleep(status->watch);
-	return error;
+	return repeat(request, "status", false);
 }
+
+static int run_top(void *request)
+{
+	return repeat(request, "top", true);
+}
+
+#define PID                                                                                        \
+	"PID is a traced process or its `rtl trace`; without it, all of yours are "                \
+	"shown. It reads\nshared memory"
 
 const struct cli_command cmd_status = {
 	.name = "status",
 	.operands = "[PID]",
 	.purpose = "Shows what traced programs are doing just now",
-	.details = "PID is a traced process or its `rtl trace`; without it, all of yours are "
-		   "shown. It reads\n"
-		   "shared memory: it works on a process that hangs, and stops nobody.",
+	.details = PID ": it works on a process that hangs, and stops nobody.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct status, operands, 1, "one process at a time"),
 	.run = run,
+};
+
+const struct cli_command cmd_top = {
+	.name = "top",
+	.operands = "[PID]",
+	.purpose = "Shows how busy GPUs are, and with what, again each second",
+	.details = PID " and the database that is being written, and stops nobody.",
+	.request = &(struct status){.watch = 1},
+	CLI_OPTIONS(top_options),
+	CLI_OPERANDS(struct status, operands, 1, "one process at a time"),
+	.run = run_top,
 };

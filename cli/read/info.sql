@@ -8,16 +8,33 @@ SELECT printf('process %d: pid %d of %d, host %s, %s s: %s', process, pid, paren
   process, pid, parent_pid, command, host_name AS host, round((end_ns - start_ns) / 1e9, 3) AS seconds FROM rtl_process ORDER BY process;
 
 -- @faults
-SELECT printf('fault of GPU %d%s, process %d: %s%s: %s', gpu, CASE WHEN queue THEN printf(', queue %d', queue) ELSE '' END, process, kind,
-    CASE WHEN address THEN printf(' at 0x%x', address) ELSE '' END, reason) AS line, *
-  FROM (SELECT f.process AS process, gpu, queue, t.name AS kind, address, reason, time_ns FROM rtl_e_rtl_hsa_fault AS f
-      LEFT JOIN rtl_tracepoint AS t ON t.process = f.process AND t.uid = f.uid ORDER BY f.id);
+SELECT printf('fault of GPU %d%s, process %d: %s%s: %s%s', gpu, CASE WHEN queue THEN printf(', queue %d', queue) ELSE '' END, process, kind,
+    CASE WHEN address THEN printf(' at 0x%x', address) ELSE '' END, reason, ifnull(': ' || memory, '')) AS line,
+  process, gpu, queue, kind, address, reason, memory, time_ns FROM rtl_faults ORDER BY id;
 
 -- @open
 SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, name, tid, round(duration_ns / 1e9, 3)) AS line, *
   FROM (SELECT c.process AS process, c.tid AS tid, n.string AS name, c.end_ns - c.begin_ns AS duration_ns FROM rtl_call_all AS c
       JOIN rocpd_string AS n ON n.id = c.function_id WHERE c.flags & 4
     UNION ALL SELECT process, tid, name, duration_ns FROM rtl_markers WHERE flags & 4) ORDER BY process, duration_ns DESC;
+
+-- Of several ranks: where each was, those that were alike in one line, and the odd ones first.
+-- @ranks
+WITH open AS (SELECT process, function AS name, duration_ns AS ns, 0 AS is_range FROM rtl_calls WHERE unfinished
+    UNION ALL SELECT process, 'range ' || name, duration_ns, 1 FROM rtl_markers WHERE unfinished),
+  at AS (SELECT process, name, ns, row_number() OVER (PARTITION BY process ORDER BY is_range, ns DESC) AS place FROM open),
+  kernel AS (SELECT process, kernel, queue, max(age_ns) AS age_ns FROM rtl_under_way GROUP BY process),
+  was AS (SELECT p.rank AS rank, at.name AS name, k.kernel AS kernel, k.queue AS queue, ifnull(at.ns, k.age_ns) AS ns,
+      p.rank - row_number() OVER (PARTITION BY at.name, k.kernel ORDER BY p.rank) AS row
+    FROM rtl_process AS p LEFT JOIN at ON at.process = p.process AND at.place = 1 LEFT JOIN kernel AS k ON k.process = p.process
+    WHERE p.rank NOT NULL AND (at.process NOT NULL OR k.process NOT NULL) AND (SELECT count(DISTINCT rank) FROM rtl_process) > 1),
+  neighbours AS (SELECT name, kernel, min(rank) || CASE WHEN count(*) > 1 THEN '-' || max(rank) ELSE '' END AS ranks, count(*) AS count,
+      max(ns) AS ns, CASE WHEN min(queue) = max(queue) THEN min(queue) END AS queue FROM was GROUP BY name, kernel, row ORDER BY min(rank))
+SELECT printf('%s %s had been %s for %.1f s', CASE sum(count) WHEN 1 THEN 'rank' ELSE 'ranks' END, group_concat(ranks, ', '),
+    ifnull('in ' || name, 'in no call'), max(ns) / 1e9) || ifnull(' behind kernel ' || kernel, '')
+    || CASE WHEN count(*) = 1 AND queue THEN printf(' (queue %d)', queue) ELSE '' END AS line,
+  group_concat(ranks, ', ') AS ranks, name AS open, kernel, max(ns) AS age_ns FROM neighbours GROUP BY name, kernel
+  ORDER BY sum(count), 1;
 
 -- @gpus
 SELECT printf('GPU %s of process %d: %s', ifnull(node, '?'), process, name) || ifnull(', ' || nullif(product, ''), '')

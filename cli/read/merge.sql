@@ -3,13 +3,25 @@
 -- Strides tell hosts apart, as rocpd_metadata says: 10000000 of pids, 1000 of GPUs.
 
 -- @make
-CREATE TABLE known_host (name TEXT, node INTEGER);
+CREATE TABLE known_host (name TEXT, node INTEGER, shift INTEGER); -- with --align-collectives, once it is known
 CREATE TABLE known_gpu (uuid TEXT PRIMARY KEY, id INTEGER);
 CREATE TABLE known_spool (spool INTEGER);
 CREATE TABLE known_fact (key TEXT, value TEXT);
 -- What becomes of the input at hand, and of its GPUs that are known under another number.
 CREATE TABLE move (node INTEGER, shift INTEGER);
 CREATE TABLE same_gpu (was INTEGER PRIMARY KEY, id INTEGER);
+-- With --align-collectives: when collectives ended on the GPU, in the input at hand, and in those before.
+CREATE TABLE collective (communicator, operation, sequence, end_ns, UNIQUE (communicator, operation, sequence));
+CREATE TABLE known_collective (communicator, operation, sequence, end_ns, UNIQUE (communicator, operation, sequence));
+CREATE VIEW differ AS SELECT k.end_ns - c.end_ns AS ns FROM known_collective AS k
+  JOIN collective AS c USING (communicator, operation, sequence);
+
+-- @collectives
+SELECT CASE WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'align')
+    AND EXISTS (SELECT 1 FROM i.sqlite_master WHERE name = 'rtl_e_rtl_rccl_operation')
+  THEN 'INSERT INTO collective SELECT o.communicator, o.operation, o.sequence, max(d.end_ns)
+    FROM i.rtl_e_rtl_rccl_operation AS o JOIN i.rtl_dispatches AS d USING (process, correlation)
+    WHERE correlation AND o.peer < 0 GROUP BY 1, 2, 3' END;
 
 -- @check
 -- What all must agree in.
@@ -20,6 +32,10 @@ SELECT CASE
     THEN 'its schema, its clock or its numbers of GPUs are of another kind than the first trace''s (rtl_meta)'
   WHEN EXISTS (SELECT 1 FROM i.rtl_process WHERE spool IN (SELECT spool FROM known_spool))
     THEN 'holds a process that is in a trace before it'
+  WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'align') AND NOT EXISTS (SELECT 1 FROM differ)
+      AND NOT EXISTS (SELECT 1 FROM known_host WHERE name IS (SELECT min(host_name) FROM i.rtl_process)
+        AND (node = 0 OR shift NOT NULL))
+    THEN 'shares no collective with a trace before it: its clock cannot be aligned'
   -- beyond, pids have no room in 32 bits
   WHEN (SELECT max(node) >= 213 FROM known_host) THEN 'too many hosts'
 END;
@@ -31,17 +47,20 @@ INSERT INTO known_fact
   SELECT key, value FROM i.rtl_meta WHERE key IN ('schema', 'gpu', 'clock')
   UNION ALL SELECT 'of the first', (SELECT realtime_ns - time_ns FROM i.rtl_clock WHERE realtime_ns NOT NULL AND process = 1
     ORDER BY error_ns LIMIT 1);
-INSERT INTO known_host SELECT host_name, min(pid) / 10000000 FROM i.rtl_process GROUP BY host_name;
+INSERT INTO known_host SELECT host_name, min(pid) / 10000000, NULL FROM i.rtl_process GROUP BY host_name;
 INSERT INTO move VALUES (0, 0);
 
 -- @other
 -- A host that is there keeps its node, another one gets the next.
-INSERT INTO known_host SELECT DISTINCT host_name, (SELECT max(node) + 1 FROM known_host)
+INSERT INTO known_host SELECT DISTINCT host_name, (SELECT max(node) + 1 FROM known_host), NULL
   FROM i.rtl_process WHERE host_name NOT IN (SELECT name FROM known_host);
 DELETE FROM move;
-INSERT INTO move SELECT (SELECT node FROM known_host WHERE name IS (SELECT min(host_name) FROM i.rtl_process)),
-  ifnull((SELECT realtime_ns - time_ns FROM i.rtl_clock WHERE realtime_ns NOT NULL ORDER BY error_ns LIMIT 1)
-    - (SELECT value FROM known_fact WHERE key = 'of the first'), 0);
+-- The median: ranks end a collective at about the same time.
+UPDATE known_host SET shift = (SELECT ns FROM differ ORDER BY ns LIMIT 1 OFFSET (SELECT count(*) / 2 FROM differ))
+  WHERE shift IS NULL AND node AND name IS (SELECT min(host_name) FROM i.rtl_process);
+INSERT INTO move SELECT node, coalesce(shift, (SELECT realtime_ns - time_ns FROM i.rtl_clock WHERE realtime_ns NOT NULL ORDER BY error_ns LIMIT 1)
+    - (SELECT value FROM known_fact WHERE key = 'of the first'), 0)
+  FROM known_host WHERE name IS (SELECT min(host_name) FROM i.rtl_process);
 -- Clocks of one boot differ by what NTP has set the time of day by, of two boots by more: it is the same clock.
 UPDATE move SET shift = 0 WHERE node = 0 AND abs(shift) < 10000000000;
 
@@ -50,6 +69,8 @@ INSERT OR IGNORE INTO known_gpu SELECT u.value, CAST(n.value AS INTEGER)
   FROM i.rtl_tracepoint_metadata AS u JOIN i.rtl_tracepoint_metadata AS n USING (process, uid)
   WHERE u.key = 'uuid' AND n.key = 'node';
 INSERT INTO known_spool SELECT spool FROM i.rtl_process;
+INSERT OR IGNORE INTO known_collective SELECT communicator, operation, sequence, end_ns + (SELECT shift FROM move) FROM collective;
+DELETE FROM collective;
 
 -- @same
 -- A GPU whose UUID is known is that one; another one keeps its number, with its node's stride.

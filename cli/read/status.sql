@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- `rtl status`: the text, of its JSON.
+-- `rtl status`, `rtl top`: the text, of their JSON. Of the latter it has a period, in which was counted.
 WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   process AS (SELECT s, p.key AS p, p.value AS j FROM session, json_each(session.j, '$.processes') AS p
     WHERE json_extract(p.value, '$.alive')),
@@ -10,20 +10,56 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
     WHERE NOT EXISTS (SELECT 1 FROM json_each(process.j, '$.unfinished') AS d
       WHERE json_extract(d.value, '$.stream') = json_extract(u.value, '$.stream') || '.debug'
         AND json_extract(d.value, '$.begin_ns') = json_extract(u.value, '$.begin_ns'))),
-  unfinished AS (SELECT *, CASE
+  aged AS (SELECT s, p, v, tid, age, name, stream, queue FROM opened
+    UNION ALL SELECT process.s, p, l.value, NULL, json_extract(?1, '$.now_ns') - json_extract(l.value, '$.end_ns'),
+      json_extract(l.value, '$.kernel'), 'last', json_extract(l.value, '$.queue')
+    FROM json_each(?1, '$.recent') AS r, json_each(r.value, '$.last') AS l JOIN process ON process.s = r.key
+      AND json_extract(process.j, '$.pid') = json_extract(l.value, '$.pid')),
+  aged_text AS (SELECT *, CASE
       WHEN age < 1000000 THEN printf('%.0f us', age / 1e3) WHEN age < 1000000000 THEN printf('%.0f ms', age / 1e6)
-      WHEN age < 600000000000 THEN printf('%.1f s', age / 1e9) ELSE printf('%.0f min', age / 6e10) END AS age_text FROM opened),
+      WHEN age < 600000000000 THEN printf('%.1f s', age / 1e9) ELSE printf('%.0f min', age / 6e10) END AS age_text FROM aged),
+  unfinished AS (SELECT * FROM aged_text WHERE stream <> 'last'),
   -- the first of a queue is at work, as far as that is known
   kernel AS (SELECT *, row_number() OVER queues AS place, count(*) OVER (PARTITION BY s, p, queue) - 1 AS behind FROM unfinished
     WHERE queue IS NOT NULL WINDOW queues AS (PARTITION BY s, p, queue ORDER BY json_extract(v, '$.packet_id'))),
   stream AS (SELECT s, p, t.key AS t, t.value AS j, (SELECT sum(json_extract(l.value, '$.count'))
       FROM json_each(t.value, '$.losses') AS l WHERE json_extract(l.value, '$.cause') = 'under way when the process ended') AS under_way
-    FROM process, json_each(process.j, '$.streams') AS t)
+    FROM process, json_each(process.j, '$.streams') AS t),
+  recent AS (SELECT key AS s, value AS j FROM json_each(?1, '$.recent')),
+  -- of what the database has, which is a little behind
+  period AS (SELECT json_extract(?1, '$.now_ns') - 100000000 AS end_ns, json_extract(?1, '$.period_ns') AS length_ns,
+      json_extract(?1, '$.period_ns') / 1e9 AS seconds WHERE json_extract(?1, '$.period_ns') NOT NULL),
+  work AS (SELECT s, json_extract(w.value, '$.what') AS what, json_extract(w.value, '$.gpu') AS gpu, json_extract(w.value, '$.name') AS name,
+      json_extract(w.value, '$.count') AS count, json_extract(w.value, '$.total_ns') AS total_ns, json_extract(w.value, '$.bytes') AS bytes,
+      json_extract(w.value, '$.end_ns') AS end_ns FROM recent, json_each(recent.j, '$.work') AS w, period),
+  -- what is under way keeps its GPU busy since it was submitted, or what was before it ended
+  busy AS (SELECT s, gpu, sum(ns) AS ns FROM (SELECT s, gpu, total_ns AS ns FROM work WHERE what = 'busy'
+      UNION ALL SELECT s, gpu, max(0, period.end_ns - max(period.end_ns - period.length_ns, since, ifnull((SELECT w.end_ns FROM work AS w
+          WHERE w.what = 'busy' AND w.s = u.s AND w.gpu = u.gpu), 0))) FROM period,
+        (SELECT s, json_extract(v, '$.gpu') AS gpu, min(json_extract(v, '$.begin_ns')) AS since FROM kernel GROUP BY 1, 2) AS u)
+    GROUP BY s, gpu),
+  rate AS (SELECT s, what, name, sum(count) / seconds AS count, sum(total_ns) AS total_ns, sum(bytes) / seconds AS bytes
+    FROM work, period WHERE what <> 'busy' GROUP BY s, what, name),
+  launched AS (SELECT json_extract(p.value, '$.pid') AS pid, sum(sign * (json_extract(t.value, '$.published')
+      + ifnull((SELECT json_extract(l.value, '$.count') FROM json_each(t.value, '$.losses') AS l
+        WHERE json_extract(l.value, '$.cause') = 'under way when the process ended'), 0))) / seconds AS count
+    FROM period, (SELECT 1 AS sign, value AS j FROM json_each(?1, '$.sessions') UNION ALL SELECT -1, value FROM json_each(?1, '$.before'))
+      AS l, json_each(l.j, '$.processes') AS p, json_each(p.value, '$.streams') AS t
+    WHERE json_extract(t.value, '$.stream') = 'rtl.hsa' GROUP BY pid HAVING count(*) = 2)
 SELECT line FROM (
   SELECT 0 AS s, -1 AS p, 0 AS k, 0 AS n, 0 AS o, 'no program of yours is being traced' AS line WHERE NOT EXISTS (SELECT 1 FROM session)
   UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'),
       json_extract(j, '$.folder')) FROM session
+  UNION ALL SELECT s, -1, 1, gpu, 0, printf('  GPU %d: %.0f %% busy', gpu, 100.0 * ns / period.length_ns) FROM busy, period
+  UNION ALL SELECT s, -1, 2, 0, -total_ns, line FROM (SELECT s, total_ns, printf('  %5.1f %% of the kernels'' time: %s, %d a second',
+      100.0 * total_ns / max(sum(total_ns) OVER (PARTITION BY s), 1), substr(name, 1, 60), count) AS line,
+      row_number() OVER (PARTITION BY s ORDER BY total_ns DESC) AS place FROM rate WHERE what = 'kernel') WHERE place <= 10
+  UNION ALL SELECT s, -1, 3, 0, -bytes, printf('  copies %s: %.1f MB a second, %d a second', name, bytes / 1e6, count) FROM rate
+    WHERE what = 'copy'
+  UNION ALL SELECT s, -1, 4, 0, 0, '  no database is being written: what ended is not known' FROM recent, period
+    WHERE NOT json_extract(j, '$.database')
   UNION ALL SELECT s, p, 0, 0, 0, printf('process %d: %s', json_extract(j, '$.pid'), json_extract(j, '$.command')) FROM process
+  UNION ALL SELECT s, p, 0, 1, 0, printf('  %d launches a second', count) FROM process JOIN launched ON pid = json_extract(j, '$.pid')
   UNION ALL SELECT s, p, 1, 0, 0, '  no call or range is open' FROM process
     WHERE NOT EXISTS (SELECT 1 FROM unfinished AS u WHERE u.s = process.s AND u.p = process.p AND queue IS NULL)
   UNION ALL SELECT s, p, 1, tid, -age, printf('  thread %d: %s in %s%s', tid, age_text,
@@ -31,7 +67,10 @@ SELECT line FROM (
   UNION ALL SELECT s, p, 2, queue, 0, printf('  GPU %d, queue %d: kernel %s, grid %dx%dx%d, submitted %s ago by thread %d%s',
       json_extract(v, '$.gpu'), queue, name, json_extract(v, '$.grid_x'), json_extract(v, '$.grid_y'), json_extract(v, '$.grid_z'),
       age_text, tid, CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END) FROM kernel WHERE place = 1
+  UNION ALL SELECT s, p, 2, queue, 1, printf('  GPU %d, queue %d: kernel %s was the last to end, %s ago',
+      json_extract(v, '$.gpu'), queue, name, age_text) FROM aged_text WHERE stream = 'last'
   UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),
       CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END,
-      json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0)) FROM stream)
+      json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0)) FROM stream
+    WHERE NOT EXISTS (SELECT 1 FROM period))
 ORDER BY s, p, k, n, o;

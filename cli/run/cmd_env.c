@@ -8,6 +8,7 @@
 struct request {
 	struct session session;
 	const char *shell;
+	bool attachable;
 };
 
 static const struct cli_option options[] = {
@@ -21,6 +22,8 @@ static const struct cli_option options[] = {
 		  "NAME or NAME?key=value&key=value"),
 	CLI_VALUE(0, "shell", "SHELL", offsetof(struct request, shell),
 		  "for sh (default; bash, zsh, dash), csh or fish"),
+	CLI_FLAG(0, "attachable", offsetof(struct request, attachable),
+		 "programs record nothing until `rtl attach` asks for it"),
 	SESSION_SOURCE_OPTION(offsetof(struct request, session)),
 	SESSION_COUNTER_OPTIONS(offsetof(struct request, session)),
 	CLI_FLAG(0, "xpti", offsetof(struct request, session.xpti),
@@ -105,6 +108,11 @@ static int run(void *user)
 	if (!shell)
 		return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
 				 request->shell);
+	if (request->attachable && (request->session.subscribers || request->session.outputs.count))
+		return cli_usage("env: with --attachable, `rtl attach` says where it goes: leave "
+				 "out -o and -s");
+	if (request->attachable)
+		session_set(&request->session, "RTL_ATTACHABLE", "1");
 	status = prepare_and_print(&request->session, shell);
 	session_fini(&request->session);
 	return status;

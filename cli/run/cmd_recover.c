@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rtl recover: completes the outputs of collectors and processes that died, or lists what there is
- * to recover. */
+/* rtl recover: completes the outputs of collectors and processes that died, or lists what there is to recover. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

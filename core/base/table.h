@@ -35,11 +35,10 @@ static inline size_t table_begin(const struct table_array *array, uint64_t key)
 static inline void *table_find(const struct table *table, uint64_t key)
 {
 	const struct table_array *array = __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
-	size_t i;
 
 	if (!array)
 		return NULL;
-	for (i = table_begin(array, key);; i = (i + 1) & array->mask) {
+	for (size_t i = table_begin(array, key);; i = (i + 1) & array->mask) {
 		void *entry = __atomic_load_n(&array->slots[i].entry, __ATOMIC_ACQUIRE);
 
 		if (!entry)

@@ -62,6 +62,7 @@ struct rtl_collector {
 	bool cut_off;      /* the page; likewise */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
+	bool attached;       /* the page is ours for now */
 	bool is_fed;         /* the folder is a file, or what else a source plugin reads */
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
@@ -84,35 +85,60 @@ static void note_seen(struct rtl_collector *c)
 	__atomic_store_n(&c->page->seen_ns, clock_ns(), __ATOMIC_RELAXED);
 }
 
-static int make_page(struct rtl_collector *c, bool paused)
+static int use_page(struct rtl_collector *c, bool paused)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/" SESSION_FILE, c->folder);
-	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (c->lock_fd < 0)
-		return -1;
-	errno = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
-	if (errno)
-		return -1;
-	c->page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
-	if (c->page == MAP_FAILED) {
-		c->page = NULL;
-		return -1;
-	}
 	/* or a child would hold the lock after our death */
 	madvise(c->page, sizeof(*c->page), MADV_DONTFORK);
 	if (!guard_add(c->page, sizeof(*c->page))) {
 		errno = ENOMEM; /* destroy unmaps it */
 		return -1;
 	}
-	memcpy(c->page->magic, SESSION_MAGIC, sizeof(c->page->magic));
-	c->page->version = SESSION_VERSION;
 	c->page->pid = getpid();
 	c->page->paused = paused;
 	note_seen(c);
+	return 0;
+}
+
+static int make_page(struct rtl_collector *c, bool paused)
+{
+	c->lock_fd = session_make_page(c->folder, &c->page);
+	if (c->lock_fd < 0 || use_page(c, paused))
+		return -1;
 	/* from here on it counts as alive, and the page is for others to write to as well */
 	return flock(c->lock_fd, LOCK_EX | LOCK_NB);
+}
+
+/* The folder of an attachable process. Others hold the lock for a moment, to look at who is there. */
+static int take_page(struct rtl_collector *c, const struct rtl_collector_options *o,
+		     const struct message *message)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	int err, tries = 50;
+	struct stat st;
+
+	c->folder = strdup(o->folder ? o->folder : "");
+	c->lock_fd = c->folder ? session_open_page(c->folder) : -1;
+	if (c->lock_fd < 0 || fstat(c->lock_fd, &st))
+		return message_fail(message, RTL_ENOENT, "%s: %s", o->folder, strerror(errno));
+	if (st.st_uid != geteuid())
+		return message_fail(message, RTL_EIO, "%s belongs to user %u", c->folder,
+				    (unsigned)st.st_uid);
+	err = session_map(c->folder, &c->page);
+	if (err)
+		return message_fail(message, err, "%s: %s", c->folder, rtl_error_text(err));
+	while (flock(c->lock_fd, LOCK_EX | LOCK_NB))
+		if (!tries-- || nanosleep(&nap, NULL))
+			return message_fail(message, RTL_EBUSY,
+					    "process %d is attached to it already", c->page->pid);
+	c->attached = true;
+	return use_page(c, false) ? message_fail(message, RTL_ENOMEM, "out of memory") : 0;
+}
+
+/* The process sleeps again: of streams that it registers from now on nothing is wanted. */
+static void leave_page(struct rtl_collector *c)
+{
+	if (c->attached)
+		__atomic_store_n(&c->page->paused, 1, __ATOMIC_RELAXED);
 }
 
 static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
@@ -193,7 +219,7 @@ static void follow_pause(struct rtl_collector *c)
 /* Whether the folder is of our own making. */
 static bool owns_folder(const struct rtl_collector *c)
 {
-	return c->kind == RTL_COLLECT || c->kind == RTL_RECORD;
+	return c->kind == RTL_COLLECT || c->kind == RTL_RECORD || c->kind == RTL_ATTACH;
 }
 
 /* Has the processes record, or not, as the periods say; returns when that changes next. */
@@ -303,10 +329,8 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 			     const struct message *message)
 {
 	static const char *const where[] = {
-		[RTL_COLLECT] = "collector",
-		[RTL_REPLAY] = "replay",
-		[RTL_RECOVER] = "recover",
-		[RTL_INSPECT] = "inspect",
+		[RTL_COLLECT] = "collector", [RTL_REPLAY] = "replay",    [RTL_RECOVER] = "recover",
+		[RTL_INSPECT] = "inspect",   [RTL_ATTACH] = "collector",
 	};
 	uint32_t failed = 0;
 
@@ -314,6 +338,7 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 	if (!c->host || failed)
 		return message_fail(message, RTL_EPLUGIN, "a subscriber could not be started");
 	c->host->counting = c->kind == RTL_INSPECT;
+	c->host->attached = c->attached;
 	offer_streams(c, o);
 	return 0;
 }
@@ -323,7 +348,7 @@ static bool makes_sense(const struct rtl_collector_options *o)
 	if (o->kind == RTL_RECORD || o->kind == RTL_RECORD_RECOVER)
 		return (o->output || (o->kind == RTL_RECORD && o->last_ns)) &&
 		       (!o->last_ns || o->limit_bytes) && !o->subscribers && !o->own;
-	return o->kind <= RTL_INSPECT && o->subscribers;
+	return o->kind <= RTL_ATTACH && o->subscribers;
 }
 
 int rtl_collector_create(const struct rtl_collector_options *options, struct rtl_collector **out,
@@ -350,7 +375,9 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
-	err = owns_folder(c) ? make_folder(c, &o, &line) : take_folder(c, o.folder, o.input, &line);
+	err = c->kind == RTL_ATTACH ? take_page(c, &o, &line)
+	      : owns_folder(c)      ? make_folder(c, &o, &line)
+				    : take_folder(c, o.folder, o.input, &line);
 	if (!err)
 		err = claim_folder(c, &line);
 	if (!err)
@@ -369,7 +396,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 fail:
 	if (c->host)
 		host_finish(c->host);
-	if (owns_folder(c) && c->folder)
+	leave_page(c);
+	if (owns_folder(c) && c->kind != RTL_ATTACH && c->folder)
 		spool_remove_folder(c->folder);
 	rtl_collector_destroy(c);
 	return err;
@@ -379,7 +407,8 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 {
 	const bool keeps = c->host->finished && host_keeps(c->host);
 
-	if (only_reads(c) && (keeps || (c->host->finished && host_has_failed(c->host))))
+	if ((only_reads(c) || c->attached) &&
+	    (keeps || (c->host->finished && host_has_failed(c->host))))
 		return "a subscriber has not stored everything: the output is not complete";
 	if (c->unread && c->kind == RTL_REPLAY)
 		return "not all that was recorded could be read: the output is not complete";
@@ -452,9 +481,10 @@ static void meet(struct rtl_collector *c, const char *path, int flags)
 		return;
 	}
 	err = host_add_spool(c->host, path,
-			     owns_folder(c)  ? SPOOL_COLLECT
-			     : only_reads(c) ? SPOOL_READ
-					     : SPOOL_RECOVER,
+			     c->attached      ? SPOOL_ATTACH
+			     : owns_folder(c) ? SPOOL_COLLECT
+			     : only_reads(c)  ? SPOOL_READ
+					      : SPOOL_RECOVER,
 			     &why);
 	spool->bad = err != 0;
 	c->opened += !err;
@@ -628,6 +658,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->finishing = true;
 	scan(c);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
+	leave_page(c);
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
 	tell_progress(c, false);
@@ -643,14 +674,17 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	end_gone(c, true, true);
 	tell_progress(c, true);
 	host_finish(c->host);
-	if (!only_reads(c) && !rtl_collector_failure(c))
+	if (!only_reads(c) && !c->attached && !rtl_collector_failure(c))
 		host_remove_left(c->host);
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
 		snapshot_remove_unread(c->snapshots, c->folder);
-	if (owns_folder(c) ? !rtl_collector_failure(c)
-			   : !only_reads(c) && folder_is_done(c->folder, false)) {
+	if (c->attached) {
+		if (!*left)
+			spool_remove_folder(c->folder);
+	} else if (owns_folder(c) ? !rtl_collector_failure(c)
+				  : !only_reads(c) && folder_is_done(c->folder, false)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);

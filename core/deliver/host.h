@@ -193,6 +193,7 @@ struct host {
 	char *pauses;       /* "BEGIN-END " of each time before; NULL: there was none */
 	size_t pauses_length;
 	bool outside;    /* the user's selection leaves out what happens now */
+	bool attached;   /* to a process that has run before */
 	bool counting;   /* nothing is delivered, only noted for ledgers */
 	bool replays;    /* what was not recorded is made of what repeats it */
 	uint32_t paused; /* somebody waits for the consumer to let go of the lock; relaxed */
@@ -226,8 +227,7 @@ static inline void host_unlock(struct host *host)
 	thread_no_wait--;
 }
 
-/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock
- * too. */
+/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock too. */
 static inline void host_data_lock(struct host *host)
 {
 	thread_locked++;

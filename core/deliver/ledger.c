@@ -27,12 +27,48 @@ static uint64_t published(const struct source *source, uint32_t number)
 {
 	/* of all rings: there may be some that cannot be read */
 	const struct source_rings rings = source->ops->rings(source);
-	uint64_t sum = 0;
+	uint64_t sum = -source->before[number];
 
 	for (uint32_t i = 0; i < rings.count; i++)
 		if (rings.list[i])
 			sum += __atomic_load_n(&rings.list[i]->published[number], __ATOMIC_RELAXED);
 	return sum;
+}
+
+static void set_zero(uint64_t *counter)
+{
+	__atomic_store_n(counter, 0, __ATOMIC_RELAXED); /* publishers add */
+}
+
+void source_begin_anew(struct source *source)
+{
+	struct spool_control *control = source->control;
+
+	spool_files_map_rings(&source->files);
+	for (uint32_t i = 0; i < source->files.ring_count; i++) {
+		struct ring_header *ring = source->files.rings[i];
+
+		/* release: a thread may still wait for room; what it is about to publish counts, or is left there */
+		if (ring)
+			__atomic_store_n(&ring->tail,
+					 __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE),
+					 __ATOMIC_RELEASE);
+	}
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++) {
+		struct spool_stream *stream = &control->streams[i];
+
+		for (uint32_t k = 0; k < SPOOL_DISCARD_CAUSES; k++)
+			set_zero(&stream->discarded[k]);
+		for (uint32_t k = 0; k < SPOOL_LEFT_OUT_CAUSES; k++)
+			set_zero(&stream->left_out[k]);
+		set_zero(&stream->missed_otherwise);
+		stream->delivered = stream->delivered_next = stream->rotated = 0;
+		source->before[i] = published(source, i);
+	}
+	for (uint32_t i = 0; i < SPOOL_LOSSES_MAX; i++)
+		set_zero(&control->losses[i].count);
+	set_zero(&control->waits);
+	set_zero(&control->waited_ns);
 }
 
 /* How much of that stream is open, or could not be kept. */
@@ -62,8 +98,7 @@ static void add_up(void *user, const char *cause, uint64_t count)
 /* Whether what its publishers had under way will not come any more. */
 static bool is_over(const struct source *source)
 {
-	/* Relaxed: each by itself, as the members beside them are the consumer's, which may hold
-	 * another lock. */
+	/* Relaxed: each by itself, as the members beside them are the consumer's, which may hold another lock. */
 	return __atomic_load_n(&source->over, __ATOMIC_RELAXED) ||
 	       __atomic_load_n(&source->gone, __ATOMIC_RELAXED) ||
 	       (!source->own && !source->files.shared);
@@ -176,8 +211,7 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 	ledger->missed = missed;
 	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
 	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
-	/* read last: what was delivered above had been published before; in a damaged spool
-	 * the count may be less */
+	/* read last: what was delivered above had been published before; in a damaged spool the count may be less */
 	ledger->published = published(source, number) + discarded + left_out -
 			    slot->left_out[SPOOL_LEFT_OUT_OLDER];
 	known = ledger->delivered + ledger->discarded + ledger->abandoned + ledger->left_out;

@@ -599,6 +599,8 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 	source->ops = &spool_ops;
 	source->recorded = source->control->segment_count;
 	finish_release(source);
+	if (use == SPOOL_ATTACH)
+		source_begin_anew(source);
 	source->found_gone =
 		use != SPOOL_COLLECT &&
 		(!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid));

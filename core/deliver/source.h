@@ -71,6 +71,7 @@ struct source {
 	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX]; /* as the host calls them */
 	uint64_t delivered[SPOOL_STREAMS_MAX];
 	uint64_t abandoned[SPOOL_STREAMS_MAX];
+	uint64_t before[SPOOL_STREAMS_MAX]; /* published before we came: not counted */
 	/* recorder.c's: */
 	uint32_t segments;                 /* number of the next one */
 	uint32_t kept;                     /* of them, not dropped by a bound */
@@ -115,6 +116,8 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 /* A spool, or a recording of one. Errors as spool_files_open's. */
 int source_init_spool(struct source *source, const char *path, enum spool_use use,
 		      const char **why);
+/* Of a process that other collectors have left: nothing has happened yet. Nothing is wanted of it. */
+void source_begin_anew(struct source *source);
 /* Whether the process has ended. One that has closed our lock on its spool without ending counts as alive. */
 bool source_is_gone(struct source *source);
 /* A ring that a mapped spool has; NULL: it is a segment, or could not be had. */
@@ -131,8 +134,7 @@ void source_prepare(struct source *source);
 bool source_begin(struct source *source);
 /* Notes that the host calls the process's next stream `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
-/* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM,
- * RTL_EINVAL. */
+/* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM, RTL_EINVAL. */
 int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position);
 /* Up to where a subscriber has stored a ring's events in an earlier host. */
 uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring);

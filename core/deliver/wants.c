@@ -11,6 +11,7 @@
 
 #define PAUSES_MOST (1u << 20) /* bytes of text */
 #define WANT_BITS   (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
+#define ANEW_BITS   (WANT_BITS | RTL_WANTED_AGAIN)
 
 /* Adds what a subscription, or the host itself, wants of a type or of all. */
 static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
@@ -84,7 +85,10 @@ void wants_tell_one(struct host *host, struct source *source, const struct rtl_s
 	struct stream_wants wants;
 
 	collect(host, info, &wants);
-	source_want(source, info, &wants, WANT_BITS);
+	for (uint32_t i = 0; host->attached && i < info->type_count; i++)
+		if (stream_type_describes(info, info->types[i].type))
+			add(&wants, info, info->types[i].type, RTL_WANTED_AGAIN);
+	source_want(source, info, &wants, host->attached ? ANEW_BITS : WANT_BITS);
 }
 
 /* Recording goes on. If there is no memory, or there were too many pauses, the last one lasts until now. */
@@ -143,7 +147,7 @@ void host_stop_publishing(struct host *host)
 		for (uint32_t k = 0;
 		     !host->sources[i]->closed && k < host->sources[i]->stream_count; k++)
 			source_want(host->sources[i], host->sources[i]->streams[k], &nothing,
-				    SPOOL_WANT_RECORD | SPOOL_WANT_COUNT);
+				    SPOOL_WANT_RECORD | SPOOL_WANT_COUNT | RTL_WANTED_AGAIN);
 }
 
 void host_write_wants(struct host *host, char *text, size_t size)

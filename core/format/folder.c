@@ -38,8 +38,7 @@ static bool is_unlocked(int dir_fd)
 	return unlocked;
 }
 
-/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be
- * in that state too. */
+/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be in that state too. */
 static bool is_zombie(int pid)
 {
 	char path[64], text[1024], state = 0;
@@ -243,6 +242,29 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 }
 
 /* ---- the page of a collector */
+
+int session_make_page(const char *folder, struct session_page **out)
+{
+	char path[PATH_MAX];
+	struct session_page *p;
+	int fd;
+
+	*out = NULL;
+	snprintf(path, sizeof(path), "%s/" SESSION_FILE, folder);
+	fd = openat_high(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	errno = blocks_reserve(fd, 0, sizeof(*p));
+	p = errno ? MAP_FAILED : mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED) {
+		close(fd);
+		return -1;
+	}
+	memcpy(p->magic, SESSION_MAGIC, sizeof(p->magic));
+	p->version = SESSION_VERSION;
+	*out = p;
+	return fd;
+}
 
 int session_open_page(const char *name)
 {

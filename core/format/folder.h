@@ -21,8 +21,7 @@ bool folder_is_done(const char *path, bool untold);
 /* Whether a folder has a file of that name; `flags`: O_NOFOLLOW or 0, for opening the folder. */
 bool folder_has(const char *path, const char *name, int flags);
 
-/* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
- * cannot be read. */
+/* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder cannot be read. */
 int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);
 
 /* ---- a collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that processes
@@ -34,6 +33,9 @@ int folder_each_spool(const char *folder, void (*fn)(void *user, const char *pat
 #define SESSION_VERSION 3u
 #define SESSION_PREFIX  "rtl-" /* of the folders' names */
 #define SESSION_FILE    "session"
+/* Of the folder of a process that sleeps until a collector comes (RTL_ATTACHABLE). It makes it, and the collector locks
+ * the page as long as it is there. */
+#define ASLEEP_PREFIX "rtlasleep-"
 
 struct session_page {
 	char magic[8];
@@ -48,7 +50,7 @@ struct session_page {
 	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
 	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
-	int32_t pid;      /* of the collector */
+	int32_t pid;      /* of the collector; 0: none has come yet */
 	uint32_t outside; /* 1: the user's selection leaves out what happens now; the collector's */
 	/* Snapshots asked for (with the bell) and made (futex); release by the collector, acquire by who asked.
 	 * Number N is in the folder FOLDER-snapshot-N. */
@@ -58,8 +60,9 @@ struct session_page {
 	uint32_t reserved;
 };
 
-/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),
- * RTL_EIO, RTL_ENOMEM. */
+/* Makes the page in a new folder; its file, -1 with errno. *out: to be unmapped, NULL: it is not mapped. */
+int session_make_page(const char *folder, struct session_page **out);
+/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version), RTL_EIO, RTL_ENOMEM. */
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);

@@ -124,8 +124,7 @@ static bool ring_ok(const struct ring_header *ring)
 	       ring->capacity && ring->capacity % 8 == 0;
 }
 
-/* Maps a file that holds a ring, or what is left of it; NULL with errno: it is not there, or not
- * one. */
+/* Maps a file that holds a ring, or what is left of it; NULL with errno: it is not there, or not one. */
 static struct ring_header *map_ring(const struct spool_files *files, const char *name,
 				    size_t *bytes)
 {

@@ -11,6 +11,7 @@
 /* What a spool is opened for. */
 enum spool_use {
 	SPOOL_READ,    /* nothing in its files changes */
+	SPOOL_ATTACH,  /* likewise; what came before is not looked at */
 	SPOOL_RECOVER, /* its rings are drained, in the place of a consumer that has died */
 	SPOOL_COLLECT, /* as its process goes on, which reports to us */
 };

@@ -158,14 +158,27 @@ static int start_collected(struct spool_control *fixed)
 	return 0;
 }
 
+/* Asleep until a collector comes to us. */
+static int start_attachable(struct spool_control *fixed)
+{
+	int err = session_make(secure_getenv("RTL_SPOOL"));
+
+	if (!err && (err = start_collected(fixed)))
+		session_remove_own();
+	return err;
+}
+
 /* Starts as the environment says. RTL_ENOENT: it says nothing; RTL_ENOTSUP: its collector has ended. */
 static int start_as_told(struct spool_control *fixed)
 {
 	const char *subscribers = secure_getenv("RTL_SUBSCRIBERS");
+	const char *attachable = secure_getenv("RTL_ATTACHABLE");
 	int err = session_join();
 
 	if (!err)
 		return start_collected(fixed);
+	if (err == RTL_ENOENT && (!subscribers || !*subscribers) && attachable && *attachable)
+		return start_attachable(fixed);
 	if (err != RTL_ENOENT || !subscribers || !*subscribers)
 		return err;
 	if (!subscribers[strspn(subscribers, ":")]) {

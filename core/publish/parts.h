@@ -14,6 +14,12 @@
 
 /* Joins the collector of RTL_COLLECTOR. RTL_ENOENT: none is named; RTL_ENOTSUP: it has ended; else it was said. */
 int session_join(void);
+/* Makes a folder of this process's own in `base`, where a collector may come: nothing is wanted until then. */
+int session_make(const char *base);
+/* Whether it is one. */
+bool session_is_own(void);
+/* At the end of the process, or when there can be no spool: removes it, unless a collector is there, which does. */
+void session_remove_own(void);
 /* In a child after fork: forget it. */
 void session_leave(void);
 /* Its folder; NULL: not joined. */

@@ -2,11 +2,13 @@
 #include "parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,6 +22,7 @@ static char folder[PATH_MAX];
 static struct session_page *page;
 static char wants[sizeof(page->wants) + 1]; /* what stood there when it was joined, terminated */
 static int32_t collector_pid;               /* likewise */
+static bool is_own; /* this process has made the folder; collectors come and go */
 
 int session_join(void)
 {
@@ -45,11 +48,68 @@ int session_join(void)
 	return err;
 }
 
+int session_make(const char *base)
+{
+	char absolute[PATH_MAX - 64]; /* the program may change its working directory */
+	int fd = -1;
+
+	base = base && *base ? base : spool_default_folder();
+	if (strlen(base) < sizeof(absolute) && realpath(base, folder) &&
+	    strlen(folder) < sizeof(absolute)) {
+		strcpy(absolute, folder);
+		snprintf(folder, sizeof(folder), "%s/" ASLEEP_PREFIX "%d-XXXXXX", absolute,
+			 (int)getpid());
+		fd = mkdtemp(folder) ? session_make_page(folder, &page) : -1;
+	}
+	if (fd < 0) {
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "cannot make a folder in %s (%s): `rtl attach` will not find this "
+			 "process; name another folder with RTL_SPOOL",
+			 base, strerror(errno));
+		return RTL_EIO;
+	}
+	close(fd);
+	page->paused = 1;
+	*wants = '\0';
+	collector_pid = 0;
+	is_own = true;
+	return 0;
+}
+
+bool session_is_own(void)
+{
+	return is_own;
+}
+
+/* Locks the page of our own folder, as collectors do: -1: one is there, or the page is gone. To be closed. */
+static int lock_own(void)
+{
+	int fd = session_open_page(folder);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void session_remove_own(void)
+{
+	int fd = is_own ? lock_own() : -1;
+
+	if (fd < 0)
+		return;
+	spool_remove_files(&bus.spool);
+	spool_remove_folder(folder);
+	close(fd);
+}
+
 void session_leave(void)
 {
 	if (page)
 		munmap(page, sizeof(*page));
 	page = NULL;
+	is_own = false;
 }
 
 const char *session_folder(void)
@@ -162,11 +222,29 @@ static void say_fate(enum fate now, int err)
 			session_folder());
 }
 
+/* Of a collector that had attached itself: the process sleeps again. Meanwhile no other one comes. */
+static void sleep_again(void)
+{
+	const uint32_t paused = 1;
+	int fd = lock_own();
+
+	if (fd < 0)
+		return;
+	bus_stop_publishing();
+	(void)!pwrite(fd, &paused, sizeof(paused), offsetof(struct session_page, paused));
+	close(fd);
+}
+
 void fate_look(void)
 {
 	static uint32_t said; /* bits; relaxed, as fate; also for the children */
 	int err;
 	enum fate now = look_for_fate(&err);
+
+	if (is_own && now == FATE_DIED) {
+		sleep_again();
+		return;
+	}
 
 	if (now == FATE_ENDED || now == FATE_REMOVED)
 		bus_stop_publishing();

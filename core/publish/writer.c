@@ -268,7 +268,7 @@ static bool grow(struct writer *writer, struct ring_header *full)
 	if (!rings_growth_most() || bus_own_thread)
 		return false;
 	now = clock_ns();
-	if (now < writer->grow_ns)
+	if (now < writer->grow_ns || (session_is_own() && !bus_has_consumer()))
 		return false;
 	bus_lock();
 	ring = rings_take_further(rtl_thread_id());

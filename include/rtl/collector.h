@@ -32,6 +32,9 @@ enum rtl_collector_kind {
 	/** Only for ledgers: meets the processes, which may run, and delivers and changes nothing. What is still
 	 *  undelivered counts as abandoned. */
 	RTL_INSPECT = 5,
+	/** Drains a process that sleeps with RTL_ATTACHABLE, from now until finish, when it sleeps again: `folder` is
+	 *  that of the process. What happened before is not counted. */
+	RTL_ATTACH = 6,
 };
 
 /** Bytes of a thread's first buffer, unless RTL_BUFFER_SIZE says otherwise. */
@@ -87,7 +90,8 @@ struct rtl_collector_options {
  * Makes a collector and loads its subscribers.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_EPLUGIN: a subscriber could not be had (said in the log); RTL_ENOENT, RTL_EFORMAT:
- *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered;
+ *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered, or
+ *         somebody else is attached;
  *         RTL_EIO, RTL_ENOSPC, RTL_ENOMEM
  */
 RTL_API int rtl_collector_create(const struct rtl_collector_options *options,
@@ -107,30 +111,23 @@ RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t ti
 RTL_API void rtl_collector_wake(struct rtl_collector *collector);
 
 /**
- * Delivers all that has been published up to now, tells processes that still run to stop
- * publishing, and finishes the subscribers. What was delivered is removed from the folder, unless
- * this is a replay.
+ * Delivers all that has been published up to now, tells processes that still run to stop publishing, and finishes the
+ * subscribers. What was delivered is removed from the folder, unless this is a replay.
  * @param[out] left  how many processes still ran when that was told, or began meanwhile
  */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 
-/**
- * Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not
- * stored all and keeps what is left, or why the output of a replay is not complete; as one line.
- * NULL: all is well. Valid until destroy.
- */
+/** Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not stored all and keeps
+ * what is left, or why the output of a replay is not complete; as one line. NULL: all is well. Valid until destroy. */
 RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector);
 
-/**
- * After finish: when the collector of what was recovered or replayed had died, and that processes
- * still ran when it was recovered, as one line. NULL: nothing was cut off. Valid until destroy.
- */
+/** After finish: when the collector of what was recovered or replayed had died, and that processes still ran when it
+ * was recovered, as one line. NULL: nothing was cut off. Valid until destroy. */
 RTL_API const char *rtl_collector_interruption(const struct rtl_collector *collector);
 
 /**
- * Pauses what the collector of a folder records, or has it go on: from another process than the
- * collector, e.g. `rtl stop`. The traced processes are told within some ms. What happens meanwhile
- * is not published and not counted.
+ * Pauses what the collector of a folder records, or has it go on: from another process than the collector, e.g. `rtl
+ * stop`. The traced processes are told within some ms. What happens meanwhile is not published and not counted.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_ENOENT: no collector's folder; RTL_EABI: of another version; RTL_EIO;
  *         RTL_ENOTSUP: its collector is dead

@@ -44,11 +44,9 @@ RTL_API void rtl_plugin_close(struct rtl_plugin *plugin);
 /** Calls fn with each file that could be a subscriber (lib*_sub.so), in look-up order; shadowed ones included. */
 RTL_API void rtl_plugin_list(void (*fn)(void *user, const char *path), void *user);
 
-/**
- * What a library that publishes streams exports so that `rtl list-streams` can show them without
- * running it: a function of this type, named rtl_publisher_streams. It returns `*count`
- * descriptions, valid as long as the library is loaded, and has no side effects.
- */
+/** What a library that publishes streams exports so that `rtl list-streams` can show them without running it: a
+ * function of this type, named rtl_publisher_streams. It returns `*count` descriptions, valid as long as the library is
+ * loaded, and has no side effects. */
 typedef const struct rtl_stream_info *const *(*rtl_publisher_streams_fn)(size_t *count);
 #define RTL_PUBLISHER_SYMBOL "rtl_publisher_streams"
 

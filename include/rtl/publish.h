@@ -29,10 +29,8 @@ extern "C" {
 /** Largest payload of an event, bytes, texts included. */
 #define RTL_PAYLOAD_MAX 8192u
 
-/**
- * An event as its publisher writes it; the payload follows. rtl_reserve fills the first line of
- * members and clears the second; the publisher fills what applies.
- */
+/** An event as its publisher writes it; the payload follows. rtl_reserve fills the first line of members and clears the
+ * second; the publisher fills what applies. */
 struct rtl_record {
 	uint32_t size; /**< of record and payload, bytes, as asked for: librtl's */
 	uint16_t stream;
@@ -52,13 +50,11 @@ static inline void *rtl_record_payload(struct rtl_record *record)
 }
 
 /**
- * Begins an event: finds room and takes the time. The payload's content is undefined until the
- * caller has filled it.
+ * Begins an event: finds room and takes the time. The payload's content is undefined until the caller has filled it.
  *
- * No lock, system call or allocation, except on a thread's first event, at the end of a piece of
- * its ring, and when the ring is full. Then it waits for the consumer or discards, as
- * RTL_BUFFER_POLICY says. In a signal handler that interrupted rtl on the same thread it discards.
- * Any thread.
+ * No lock, system call or allocation, except on a thread's first event, at the end of a piece of its ring, and when the
+ * ring is full. Then it waits for the consumer or discards, as RTL_BUFFER_POLICY says. In a signal handler that
+ * interrupted rtl on the same thread it discards. Any thread.
  *
  * @param payload_size  bytes, at least the type's payload_size and at most RTL_PAYLOAD_MAX
  * @return the record, to be committed; NULL: nobody wants it, or it was discarded and counted
@@ -95,9 +91,8 @@ RTL_API void rtl_commit(struct rtl_record *record);
 #define RTL_OPEN_PAYLOAD_MAX 384u
 
 /**
- * Keeps an event that is published only if the process ends before it is closed: what had begun and
- * not ended then, however the process ends. So a call that hangs is in the trace, and you need not
- * publish its begin for that.
+ * Keeps an event that is published only if the process ends before it is closed: what had begun and not ended then,
+ * however the process ends. So a call that hangs is in the trace, and you need not publish its begin for that.
  *
  *     uint32_t open;
  *     struct rtl_record *r = rtl_open_reserve(stream, RTL_FUNCTION_UNFINISHED, size, &open);
@@ -164,8 +159,7 @@ RTL_API uint64_t rtl_ticks(void);
  * changes the clock's rate by within 20 ms (nothing, mostly; at the most that adjtimex allows, 500
  * ppm, 10 us). It does not add up. Of ticks older than 2 s two calls may differ by as much.
  *
- * No lock, no system call but a few readings of the clock every 20 ms. Any thread; from a signal
- * handler too.
+ * No lock, no system call but a few readings of the clock every 20 ms. Any thread; from a signal handler too.
  */
 RTL_API uint64_t rtl_ticks_to_ns(uint64_t ticks);
 
@@ -173,9 +167,8 @@ RTL_API uint64_t rtl_ticks_to_ns(uint64_t ticks);
 RTL_API uint32_t rtl_thread_id(void);
 
 /**
- * One line to rtl's log (stderr, or the file of RTL_LOG), and to the stream "rtl.diagnostics".
- * Errors and warnings are always shown, others if RTL_LOG asks. Never from a hot path; not from
- * a signal handler.
+ * One line to rtl's log (stderr, or the file of RTL_LOG), and to the stream "rtl.diagnostics". Errors and warnings are
+ * always shown, others if RTL_LOG asks. Never from a hot path; not from a signal handler.
  * @param who  part of rtl that speaks, e.g. "hsa"
  */
 RTL_API void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
@@ -199,12 +192,10 @@ typedef void (*rtl_at_finish_fn)(void *user);
  */
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
-/**
- * Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It
- * does what exit does for subscribers in this process: they get what is left and finish their outputs. It waits as
- * long as they get on, and RTL_EXIT_TIMEOUT longer; afterwards nothing is recorded. It returns at once if a
- * collector sees to that, in a child of vfork, or if nothing was published. Any thread; signal handlers too.
- */
+/** Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It
+ * does what exit does for subscribers in this process: they get what is left and finish their outputs. It waits as long
+ * as they get on, and RTL_EXIT_TIMEOUT longer; afterwards nothing is recorded. It returns at once if a collector sees
+ * to that, in a child of vfork, or if nothing was published. Any thread; signal handlers too. */
 RTL_API void rtl_process_ends(void);
 
 #ifdef __cplusplus

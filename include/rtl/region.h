@@ -11,8 +11,7 @@
  *             rtl_mark_f64("residual", r);
  *     }
  *
- * A region is a span (rtl/span.h): it opens a scope. Threads: any. Not from signal handlers: the
- * first use registers.
+ * A region is a span (rtl/span.h): it opens a scope. Threads: any. Not from signal handlers: the first use registers.
  */
 #ifndef RTL_REGION_H
 #define RTL_REGION_H

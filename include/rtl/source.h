@@ -92,10 +92,8 @@ struct rtl_source {
 	const char *version;
 	const char *description;
 
-	/**
-	 * Whether it reads that file or folder; called before `open`, without an instance. It should
-	 * look at little, and print nothing.
-	 */
+	/** Whether it reads that file or folder; called before `open`, without an instance. It should look at little,
+	 * and print nothing. */
 	bool (*reads)(const char *path);
 	/**
 	 * Opens it.
@@ -127,8 +125,7 @@ struct rtl_source {
 /** Name of the exported symbol, for dlsym. */
 #define RTL_SOURCE_SYMBOL "rtl_source"
 
-/** Declares and exports a source's descriptor:
- *  `RTL_EXPORT_SOURCE = { .abi_version = RTL_SOURCE_ABI_VERSION, ... };` */
+/** Declares and exports a source's descriptor: `RTL_EXPORT_SOURCE = { .abi_version = RTL_SOURCE_ABI_VERSION, ... };` */
 #ifdef __cplusplus
 #	define RTL_EXPORT_SOURCE                                                                  \
 		extern "C" __attribute__((visibility("default"))) const struct rtl_source rtl_source

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file span.h
- * For publishers: spans, a begin and an end event that belong together, and the scope between them
- * (rtl/scope.h).
+ * For publishers: spans, a begin and an end event that belong together, and the scope between them (rtl/scope.h).
  *
  * Threads: any; signal handlers too. Cost: that of two events and of a scope.
  * fork: an end that the child publishes is the child's own.

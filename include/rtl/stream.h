@@ -15,25 +15,23 @@
 extern "C" {
 #endif
 
-/**
- * A registered stream. Only its first part is public, for the inline test; the object belongs
- * to librtl and is never freed.
- */
+/** A registered stream. Only its first part is public, for the inline test; the object belongs to librtl and is never
+ * freed. */
 struct rtl_stream {
 	uint32_t struct_size;
 	uint32_t number;
-	/**
-	 * For each low byte of a trace-point type: not 0 if somebody may want such events. librtl
-	 * writes it, and so does the collector of a traced process. Publishers read it relaxed, and
-	 * it orders nothing: an event published around a change may or may not be seen. rtl_reserve
-	 * looks closer. RTL_WANTED_COUNT alone: the user's selection leaves them out for now, and
-	 * rtl_reserve only counts them.
-	 */
+	/** For each low byte of a trace-point type: not 0 if somebody may want such events. librtl writes it, and so
+	 * does the collector of a traced process. Publishers read it relaxed, and it orders nothing: an event published
+	 * around a change may or may not be seen. rtl_reserve looks closer. RTL_WANTED_COUNT alone: the user's
+	 * selection leaves them out for now, and rtl_reserve only counts them. */
 	uint8_t wanted[256];
 };
 
 /** See rtl_stream.wanted. */
 #define RTL_WANTED_COUNT 4u
+/** Besides: who listens has come later, and what describes other events is to be published again. The publisher takes
+ * the bit out. */
+#define RTL_WANTED_AGAIN 8u
 
 /** A stream that nobody ever wants: initial value for a publisher's pointer. */
 RTL_API extern struct rtl_stream rtl_stream_none;
@@ -80,11 +78,9 @@ RTL_API struct rtl_stream *rtl_stream_find(const char *name);
 /** The description of a registered stream; valid until the process ends. Any thread. */
 RTL_API const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream);
 
-/**
- * Tells subscribers, in order with the stream's events, that its publisher has ended it: an event
- * RTL_STREAM_END, of a stream that describes that type, with a payload of zeros. The stream stays
- * registered; it has begun again when the next event comes. Any thread; from a signal handler too.
- */
+/** Tells subscribers, in order with the stream's events, that its publisher has ended it: an event RTL_STREAM_END, of a
+ * stream that describes that type, with a payload of zeros. The stream stays registered; it has begun again when the
+ * next event comes. Any thread; from a signal handler too. */
 RTL_API void rtl_stream_end(struct rtl_stream *stream);
 
 /**
@@ -116,13 +112,10 @@ static inline bool rtl_only_counted(const struct rtl_stream *stream, uint16_t ty
 	return __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) == RTL_WANTED_COUNT;
 }
 
-/**
- * How much a publisher has under way that will become events of a stream, as numbers that only
- * grow. So what the end of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It
- * belongs to librtl and lies in the spool. One thread at a time writes each of the two numbers: by
- * rtl_pending_begin before the work begins, and by rtl_pending_end after its event was committed or
- * counted as missed. They are in different cache lines.
- */
+/** How much a publisher has under way that will become events of a stream, as numbers that only grow. So what the end
+ * of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It belongs to librtl and lies in the spool. One
+ * thread at a time writes each of the two numbers: by rtl_pending_begin before the work begins, and by rtl_pending_end
+ * after its event was committed or counted as missed. They are in different cache lines. */
 struct rtl_pending {
 	uint64_t begun;
 	uint64_t reserved0[7];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file stub.h
- * For libraries that may be traced and must not require rtl. Include it instead of <rtl/rtl.h>, in
- * C or C++, and use the same names: functions, macros, inline tests. The library then has no
- * undefined symbol of rtl and does not depend on librtl; it needs nothing to link to (before
- * glibc 2.34: -ldl).
+ * For libraries that may be traced and must not require rtl. Include it instead of <rtl/rtl.h>, in C or C++, and use
+ * the same names: functions, macros, inline tests. The library then has no undefined symbol of rtl and does not depend
+ * on librtl; it needs nothing to link to (before glibc 2.34: -ldl).
  *
  * librtl is found by rtl_stream_register, rtl_default_stream, the first mark or region of
  * "rtl.default", and rtl_stub_available, if it
@@ -14,16 +13,14 @@
  *    If that fails, one line on stderr says so.
  * Once found it stays loaded.
  *
- * Without librtl: rtl_stream_register gives RTL_ENOTSUP and leaves the pointer, which began as
- * &rtl_stream_none, so rtl_enabled is false, at one load and a branch as ever. Other functions do
- * nothing and return RTL_ENOTSUP, RTL_ENOENT (scopes, stash, strings), 0 or NULL; rtl_unique_id,
- * rtl_thread_id and the clocks return 0.
+ * Without librtl: rtl_stream_register gives RTL_ENOTSUP and leaves the pointer, which began as &rtl_stream_none, so
+ * rtl_enabled is false, at one load and a branch as ever. Other functions do nothing and return RTL_ENOTSUP, RTL_ENOENT
+ * (scopes, stash, strings), 0 or NULL; rtl_unique_id, rtl_thread_id and the clocks return 0.
  *
- * If librtl comes into the process after the first look, nothing is published until the library looks
- * again. rtl_stream_register and rtl_stub_available look again. Call one of them on rare occasions (a
- * device is opened, a context made) and not on a hot path: without librtl it costs some 20 us.
- * Streams registered from then on work. A pointer that stayed &rtl_stream_none needs another
- * rtl_stream_register.
+ * If librtl comes into the process after the first look, nothing is published until the library looks again.
+ * rtl_stream_register and rtl_stub_available look again. Call one of them on rare occasions (a device is opened, a
+ * context made) and not on a hot path: without librtl it costs some 20 us. Streams registered from then on work. A
+ * pointer that stayed &rtl_stream_none needs another rtl_stream_register.
  *
  * Each library has a stub of its own, hidden; librtl is the same for all. Any thread. Looking for
  * librtl is not for signal handlers; all else is as in the real functions.

@@ -52,11 +52,8 @@ struct rtl_process {
 	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
 	int32_t rank; /**< that a launcher (Open MPI, PMI, Slurm, torchrun) gave it; -1: none */
 	uint32_t reserved;
-	/**
-	 * What the processes of its run have in common, wherever and whenever they are looked at: the
-	 * job's id by its launcher (Slurm, PBS, LSF, PMIx...), else the session of its `rtl trace` or
-	 * `rtl record`. "": not known.
-	 */
+	/** What the processes of its run have in common, wherever and whenever they are looked at: the job's id by its
+	 * launcher (Slurm, PBS, LSF, PMIx...), else the session of its `rtl trace` or `rtl record`. "": not known. */
 	const char *run;
 };
 
@@ -81,12 +78,11 @@ struct rtl_waits {
 /**
  * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
- * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the
- * payload holds all fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its
- * texts) and RTL_KIND_VALUES lies in it; <rtl/args.h> looks where the texts of the last lie. An event
- * that is not so is never delivered, and counts as abandoned. The values themselves are the
- * publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing, times may
- * be nonsense.
+ * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the payload holds all
+ * fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its texts) and RTL_KIND_VALUES lies in it;
+ * <rtl/args.h> looks where the texts of the last lie. An event that is not so is never delivered, and counts as
+ * abandoned. The values themselves are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may
+ * name nothing, times may be nonsense.
  */
 struct rtl_event {
 	uint32_t struct_size;
@@ -103,10 +99,8 @@ struct rtl_event {
 	uint64_t instance;
 	uint64_t correlation;
 	const void *payload; /**< aligned to 8 */
-	/**
-	 * Where it stands in its process's buffers: the pair is the same whenever and wherever the
-	 * event is delivered again, and within a ring positions grow. 0 and 0 of an inline callback.
-	 */
+	/** Where it stands in its process's buffers: the pair is the same whenever and wherever the event is delivered
+	 * again, and within a ring positions grow. 0 and 0 of an inline callback. */
 	uint64_t position;
 	uint32_t ring;
 	uint32_t reserved2;
@@ -191,9 +185,8 @@ enum rtl_delivery {
 };
 
 /**
- * Receives events. `events` is an array of `count` pointers.
- * Inline callbacks must be quick, must not wait for another publishing thread, and may publish
- * (to other streams) themselves.
+ * Receives events. `events` is an array of `count` pointers. Inline callbacks must be quick, must not wait for another
+ * publishing thread, and may publish (to other streams) themselves.
  */
 typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events, size_t count);
 
@@ -208,11 +201,9 @@ enum rtl_setting_type {
 	RTL_SETTING_CHOICE = 3, /**< one of `choices`: as a number its place there, from 0 */
 };
 
-/**
- * A setting that a subscriber understands. The host reads the values by this description, and refuses
- * others with one line: a plugin is never created with a bad one. `rtl list-subscribers` shows it.
- * RTL_TEXT_SETTING and its like, below, are initialisers.
- */
+/** A setting that a subscriber understands. The host reads the values by this description, and refuses others with one
+ * line: a plugin is never created with a bad one. `rtl list-subscribers` shows it. RTL_TEXT_SETTING and its like,
+ * below, are initialisers. */
 struct rtl_setting_info {
 	uint32_t struct_size;
 	uint32_t type;           /**< enum rtl_setting_type */
@@ -283,17 +274,13 @@ struct rtl_host {
 	int (*subscribe)(const struct rtl_host *host, const struct rtl_stream_info *stream,
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
-	/**
-	 * [inline] Undoes a subscription, and waits until no callback of it runs any more. Called
-	 * from inside that callback, it does not wait for itself. From inside an inline callback it
-	 * does not wait for other inline ones. Nor does it wait for a buffered one while somebody
-	 * waits for the callback that it is called from: two that undo each other both end. The
-	 * object is gone afterwards.
-	 */
+	/** [inline] Undoes a subscription, and waits until no callback of it runs any more. Called from inside that
+	 * callback, it does not wait for itself. From inside an inline callback it does not wait for other inline ones.
+	 * Nor does it wait for a buffered one while somebody waits for the callback that it is called from: two that
+	 * undo each other both end. The object is gone afterwards. */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 
-	/** [any] Text of an interned string of that process; NULL if not known. Valid until
-	 *  destroy. */
+	/** [any] Text of an interned string of that process; NULL if not known. Valid until destroy. */
 	const char *(*string)(const struct rtl_host *host, const struct rtl_process *process,
 			      uint64_t id);
 	/** [any] A tracepoint of that process; NULL if not known. */
@@ -305,10 +292,7 @@ struct rtl_host {
 	 */
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
-	/**
-	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its
-	 * count.
-	 */
+	/** [instance] Calls fn for each cause of missed or discarded events of a stream with its count. */
 	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
 		       const struct rtl_stream_info *stream,
 		       void (*fn)(void *user, const char *cause, uint64_t count), void *user);
@@ -316,10 +300,8 @@ struct rtl_host {
 	void (*report)(const struct rtl_host *host, int level, const char *text);
 	/** [any] The instance cannot go on: see above. */
 	void (*fail)(const struct rtl_host *host, const char *reason);
-	/**
-	 * [any] The process of that number; NULL before its process_begin. The first, or main, one
-	 * of the run has number 1.
-	 */
+	/** [any] The process of that number; NULL before its process_begin. The first, or main, one of the run has
+	 * number 1. */
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
 	/** [any] Value of a property of the run; NULL if not known. Keys: "session" (text that is
 	 * the same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
@@ -332,21 +314,17 @@ struct rtl_host {
 	 *  follow). Valid until destroy, "interrupted" and "pauses" until they are asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
-	/**
-	 * [instance] For a subscriber that stores each event exactly once, even if its host crashes:
-	 * calls fn for each ring of each process from which events have been delivered since the
-	 * last flush. From `flush` only. What is delivered up to there counts as stored when `flush`
-	 * returns 0. If this host dies before, another host may deliver it again. Store the
-	 * positions in the same transaction as the rows to tell the two cases apart.
-	 */
+	/** [instance] For a subscriber that stores each event exactly once, even if its host crashes: calls fn for each
+	 * ring of each process from which events have been delivered since the last flush. From `flush` only. What is
+	 * delivered up to there counts as stored when `flush` returns 0. If this host dies before, another host may
+	 * deliver it again. Store the positions in the same transaction as the rows to tell the two cases apart. */
 	void (*positions)(const struct rtl_host *host,
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
 				     uint64_t position),
 			  void *user);
 	/**
-	 * [instance] From `process_begin`: this instance has stored the process's events in that
-	 * ring before `position` already, in an earlier host; it does not get them again. Other
-	 * instances get what they have not stored.
+	 * [instance] From `process_begin`: this instance has stored the process's events in that ring before `position`
+	 * already, in an earlier host; it does not get them again. Other instances get what they have not stored.
 	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
 	 */
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
@@ -358,11 +336,8 @@ struct rtl_host {
 	 */
 	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration);
-	/**
-	 * [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process;
-	 * NULL: it has none, or their description (RTL_VALUES_KEY) is invalid. Valid until
-	 * destroy. <rtl/args.h> goes through them.
-	 */
+	/** [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process; NULL: it has none,
+	 * or their description (RTL_VALUES_KEY) is invalid. Valid until destroy. <rtl/args.h> goes through them. */
 	const struct rtl_values_info *(*values)(const struct rtl_host *host,
 						const struct rtl_process *process, uint64_t uid);
 	/**
@@ -386,11 +361,9 @@ struct rtl_host {
 	void (*left_out)(const struct rtl_host *host, const struct rtl_process *process,
 			 const struct rtl_stream_info *stream,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user);
-	/**
-	 * [instance] Calls fn for each call, range and the like that another process has begun and not
-	 * ended just now, as the event (..._UNFINISHED) that it would become if the process died. The event is
-	 * valid during the call.
-	 */
+	/** [instance] Calls fn for each call, range and the like that another process has begun and not ended just now,
+	 * as the event (..._UNFINISHED) that it would become if the process died. The event is valid during the
+	 * call. */
 	void (*unfinished)(const struct rtl_host *host, const struct rtl_process *process,
 			   void (*fn)(void *user, const struct rtl_event *event), void *user);
 };
@@ -435,8 +408,7 @@ static inline const struct rtl_setting_info *rtl_subscriber_setting(const struct
 /** Name of the exported symbol, for dlsym. */
 #define RTL_SUBSCRIBER_SYMBOL "rtl_subscriber"
 
-/** Declares and exports a plugin's descriptor:
- *  `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
+/** Declares and exports a plugin's descriptor: `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
 #ifdef __cplusplus
 #	define RTL_EXPORT_SUBSCRIBER                                                              \
 		extern "C" __attribute__((visibility("default")))                                  \

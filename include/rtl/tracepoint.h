@@ -17,10 +17,8 @@
 extern "C" {
 #endif
 
-/**
- * What identifies a tracepoint. Members that do not apply are NULL or 0. Equal contents (text by
- * text, number by number) are the same tracepoint.
- */
+/** What identifies a tracepoint. Members that do not apply are NULL or 0. Equal contents (text by text, number by
+ * number) are the same tracepoint. */
 struct rtl_tracepoint_desc {
 	uint32_t struct_size;
 	uint32_t line;      /**< 1-based; 0 = not known */
@@ -29,11 +27,9 @@ struct rtl_tracepoint_desc {
 	const char *kind;   /**< what it is: "function", "kernel", "queue", "agent", ... */
 	const char *name;   /**< of the function, kernel (mangled), ...; required */
 	const char *source; /**< file of the source, or of the code object */
-	/**
-	 * Code address of a call site in this process. It does not go into the id as it is: the
-	 * build id of its module and the offset in it do. (With it, finding a known one asks the
-	 * loader whether libraries have been unloaded, some 40 ns.)
-	 */
+	/** Code address of a call site in this process. It does not go into the id as it is: the build id of its module
+	 * and the offset in it do. (With it, finding a known one asks the loader whether libraries have been unloaded,
+	 * some 40 ns.) */
 	const void *code;
 	uint64_t hash; /**< of the code object, or any number that tells twins apart */
 };

@@ -4,10 +4,9 @@
  * Words shared by all of rtl's headers: error codes, trace-point types, kinds of payload
  * fields, and the layout rule of the ABI.
  *
- * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it
- * to sizeof of the struct as it was compiled; it grows at its end only. The reader of a struct
- * touches a member only if struct_size covers it. An array of such structs is walked in steps
- * of the struct_size of its first element.
+ * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it to sizeof of the struct as
+ * it was compiled; it grows at its end only. The reader of a struct touches a member only if struct_size covers it. An
+ * array of such structs is walked in steps of the struct_size of its first element.
  *
  * The exceptions:
  * - Payloads (the structs of rtl/events.h, struct rtl_default_payload, a publisher's own), and what
@@ -63,10 +62,8 @@ RTL_API const char *rtl_error_text(int error);
 /** Version of the library that runs, e.g. "0.1.0". Any thread. */
 RTL_API const char *rtl_version(void);
 
-/**
- * Trace-point types. Numbers are XPTI's (xpti_trace_framework.h, trace_point_type_t) where the
- * meaning is the same. In a begin/end pair the begin is even but for region_end, as there.
- */
+/** Trace-point types. Numbers are XPTI's (xpti_trace_framework.h, trace_point_type_t) where the meaning is the same. In
+ * a begin/end pair the begin is even but for region_end, as there. */
 enum rtl_type {
 	RTL_GRAPH_CREATE = 2,
 	RTL_NODE_CREATE = 4,
@@ -175,10 +172,9 @@ struct rtl_arg {
  *     rtl_tracepoint_set(uid, RTL_VALUES_KEY,
  *                        "ptr:address>address size:u64 kind:i32{0=hipMemcpyHostToHost;1=...}");
  *
- * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}".
- * Kinds are u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND
- * also says what the call leaves at that address. {NUMBER=NAME;...} names the values of an integer, or
- * of what the call leaves.
+ * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}". Kinds are u8 to u64,
+ * i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND also says what the call leaves at
+ * that address. {NUMBER=NAME;...} names the values of an integer, or of what the call leaves.
  *
  * The field, a struct rtl_text, tells where in the payload the values are: at a multiple of 8, laid
  * out as a C struct that has them as members in this order. A text is a struct rtl_text, aligned to
@@ -220,11 +216,9 @@ struct rtl_type_info {
 	uint16_t type;         /**< enum rtl_type, or RTL_TYPE_USER */
 	uint16_t field_count;  /**< at most 256 */
 	uint32_t payload_size; /**< bytes of the fixed part; texts may follow it */
-	/**
-	 * The type whose events say again all that these say: a recording keeps them only if it is
-	 * asked to. With RTL_IN_DEBUG it is a type of the stream of this name with ".debug" behind it,
-	 * and its payload begins with this one's: replays make these of those. 0: there is none.
-	 */
+	/** The type whose events say again all that these say: a recording keeps them only if it is asked to. With
+	 * RTL_IN_DEBUG it is a type of the stream of this name with ".debug" behind it, and its payload begins with
+	 * this one's: replays make these of those. 0: there is none. */
 	uint32_t repeated_by;
 	const char *name; /**< [a-z0-9_]+, unique within the stream, e.g. "task_end" */
 	const char *description;

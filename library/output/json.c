@@ -127,6 +127,17 @@ void json_number(struct json *json, const char *key, uint64_t number)
 	fprintf(json->file, "%" PRIu64, number);
 }
 
+void json_number_list(struct json *json, const char *keys, const uint64_t *numbers)
+{
+	char key[32];
+
+	for (int length; *keys; keys += length + (keys[length] == ' ')) {
+		length = (int)strcspn(keys, " ");
+		snprintf(key, sizeof(key), "%.*s", length, keys);
+		json_number(json, key, *numbers++);
+	}
+}
+
 void json_bool(struct json *json, const char *key, bool value)
 {
 	json_value(json, key, value ? "true" : "false");

@@ -16,8 +16,7 @@
  *     json_end(&json);
  *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
  *
- * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a
- * line.
+ * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line.
  */
 #pragma once
 
@@ -43,6 +42,9 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
+/** Several: as many numbers as there are keys, which have a space between them. */
+#define json_numbers(json, keys, ...) json_number_list(json, keys, (const uint64_t[]){__VA_ARGS__})
+void json_number_list(struct json *json, const char *keys, const uint64_t *numbers);
 void json_bool(struct json *json, const char *key, bool value);
 void json_real(struct json *json, const char *key, double number, int decimals);
 /** A value that is JSON already, such as a number in decimal; NULL: null. */
@@ -50,8 +52,7 @@ void json_value(struct json *json, const char *key, const char *value);
 
 /** The most bytes that json_escape makes of one. */
 #define JSON_ESCAPED_MAX 6u
-/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the
- *  end. */
+/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the end. */
 char *json_escape(char *to, const char *text, size_t length);
 /** A text alone, quotes included. */
 void json_string(FILE *file, const char *text);

@@ -41,16 +41,12 @@ struct output_names output_names_of(const struct rtl_process *process);
 bool output_ends_in(const char *path, const char *suffix);
 /** Whether a pattern contains %p or %e, so that the process must be known. */
 bool output_needs_process(const char *pattern);
-/**
- * The names that hold for a pattern already when an instance is created: the first process's. They are
- * our own if we are that process, or if it does not matter. False: they are not known yet.
- */
+/** The names that hold for a pattern already when an instance is created: the first process's. They are our own if we
+ * are that process, or if it does not matter. False: they are not known yet. */
 bool output_names_known(const struct rtl_host *host, const char *pattern,
 			struct output_names_room *room, struct output_names *names);
-/**
- * The pattern as one for glob(3) that matches whatever process it is: the host is that of `names`.
- * NULL: out of memory. To be freed.
- */
+/** The pattern as one for glob(3) that matches whatever process it is: the host is that of `names`. NULL: out of
+ * memory. To be freed. */
 char *output_glob(const char *pattern, const struct output_names *names);
 /**
  * The pattern with its names.

@@ -22,16 +22,14 @@ enum look {
 };
 
 /**
- * Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in
- * a folder that all may write to it belongs neither to the caller nor to the folder's owner, or is a
- * further name of another file. Others cannot put anything in the place of what is the caller's in a
- * folder with the sticky bit, such as /tmp.
+ * Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in a folder that
+ * all may write to it belongs neither to the caller nor to the folder's owner, or is a further name of another file.
+ * Others cannot put anything in the place of what is the caller's in a folder with the sticky bit, such as /tmp.
  * @param[out] owner whose it is, if so
  */
 bool output_is_foreign(const char *path, uid_t *owner);
 /**
- * Opens an output that is to be written: not what somebody else has put there, even between the look and
- * the opening.
+ * Opens an output that is to be written: not what somebody else has put there, even between the look and the opening.
  * @param flags      as open(2) has them; O_CLOEXEC is set
  * @param[out] owner whose it is, if it is OUTPUT_NOT_OURS
  * @return a descriptor, OUTPUT_NOT_OURS, or -1 with errno
@@ -48,12 +46,9 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 	"user %u may have put it there, in a folder that all may write to; remove it, or choose "  \
 	"another place"
 
-/**
- * The file of a subscriber that is a trace: nothing but a trace is ever replaced, and none that still grows or
- * belongs to the same session. Several processes may choose at the same moment: from output_name to
- * output_release the folder is locked (flock) against others who choose an output there. What is wrong or
- * unusual is said.
- */
+/** The file of a subscriber that is a trace: nothing but a trace is ever replaced, and none that still grows or belongs
+ * to the same session. Several processes may choose at the same moment: from output_name to output_release the folder
+ * is locked (flock) against others who choose an output there. What is wrong or unusual is said. */
 struct output_file {
 	const struct rtl_host *host;
 	const char *const *beside; /**< suffixes of the files that belong to it; NULL at the end */

@@ -10,6 +10,5 @@
 
 /** This process as text, told from one with the same pid at another time or place. */
 void output_writer(char *text, size_t size);
-/** Whether that process lives. In doubt (another host, another namespace) it does: then nothing
- *  is replaced. */
+/** Whether that process lives. In doubt (another host, another namespace) it does: then nothing is replaced. */
 bool output_writer_lives(const char *writer);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Begins that wait for their ends: a table of bounded size, by owner (what is paired with what),
- * process and instance.
+ * Begins that wait for their ends: a table of bounded size, by owner (what is paired with what), process and instance.
  *
  * Threads: one at a time.
  */

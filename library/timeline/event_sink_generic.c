@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_sink_generic.c: streams of which only the description is known. What has a begin and an end is a slice
- * of its thread, or of the GPU that it names. It is an event with both times in it, or a pair of
- * events with the same instance, whose begin is kept until the end comes. All else is a mark.
- * Fields are values.
+ * event_sink_generic.c: streams of which only the description is known. What has a begin and an end is a slice of its
+ * thread, or of the GPU that it names. It is an event with both times in it, or a pair of events with the same
+ * instance, whose begin is kept until the end comes. All else is a mark. Fields are values.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,20 +163,6 @@ static void set_name(struct event_sink *sink, const struct type *type,
 	}
 }
 
-static double read_real(const struct rtl_event *event, const struct rtl_field *field)
-{
-	const char *at = (const char *)event->payload + field->offset;
-	double wide;
-	float narrow;
-
-	if (field->size == sizeof(wide)) {
-		memcpy(&wide, at, sizeof(wide));
-		return wide;
-	}
-	memcpy(&narrow, at, sizeof(narrow));
-	return (double)narrow;
-}
-
 static void set_room(struct timeline_value *value, struct room *room, size_t length)
 {
 	value->kind = TIMELINE_TEXT;
@@ -207,46 +192,38 @@ static void set_args(struct event_sink *sink, struct timeline_value *value, stru
 	set_room(value, room, length < left ? length : left - 1);
 }
 
-static void set_integer(struct timeline_value *value, const struct rtl_event *event,
-			const struct rtl_field *field)
-{
-	const unsigned unused = 64 - 8 * field->size;
-
-	value->number = read_uint(event, field->offset, field->size);
-	if (field->kind == RTL_KIND_INT) {
-		value->kind = TIMELINE_INT;
-		value->integer = (int64_t)(value->number << unused) >> unused;
-	}
-}
-
 /* The host has seen to it that a field is of a size of its kind. */
 static void set_value(struct event_sink *sink, struct timeline_value *value, struct room *room,
 		      const struct rtl_event *event, const struct rtl_field *field)
 {
+	const unsigned char *at = (const unsigned char *)event->payload + field->offset;
+	struct rtl_value read = {.kind = field->kind};
 	struct rtl_text text;
 
+	if (field->size <= sizeof(read.number))
+		rtl_args_number(&read, at, field->size);
+	value->number = read.number;
 	switch (field->kind) {
 	case RTL_KIND_UINT:
-	case RTL_KIND_INT:
 	case RTL_KIND_TIME:
-		set_integer(value, event, field);
+		return;
+	case RTL_KIND_INT:
+		value->kind = TIMELINE_INT;
+		value->integer = read.integer;
 		return;
 	case RTL_KIND_BOOL:
 		value->kind = TIMELINE_BOOL;
-		value->number = read_uint(event, field->offset, 1);
 		return;
 	case RTL_KIND_FLOAT:
 		value->kind = TIMELINE_REAL;
-		value->real = read_real(event, field);
+		value->real = read.real;
 		return;
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_UID:
 		value->kind = TIMELINE_HEX;
-		value->number = read_uint(event, field->offset, 8);
 		return;
 	case RTL_KIND_STRING:
-		value->name = event_lookup_string(sink, event->process,
-						  read_uint(event, field->offset, 8));
+		value->name = event_lookup_string(sink, event->process, read.number);
 		value->kind = value->name ? TIMELINE_NAME : TIMELINE_TEXT;
 		if (!value->name)
 			value->text = "", value->length = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.h: a file to which items are appended, and at last what closes it. Where its writer is killed,
- * who goes on cuts off what is behind the last commit that he knows of. Compressed, each write is a member
- * of gzip.
+ * file.h: a file to which items are appended, and at last what closes it. Where its writer is killed, who goes on cuts
+ * off what is behind the last commit that he knows of. Compressed, each write is a member of gzip.
  *
  * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is
  * asked for; after one only file_finish writes. One thread.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.c: Chrome's trace events, as Perfetto and TraceLens read them. One object, closed by the
- * file's tail; times are microseconds since the base, so that a double has each ns. Slices are
- * complete events (X); a flow is a number at the slices themselves (bind_id), so that it is told
- * without another event and bound exactly.
+ * json.c: Chrome's trace events, as Perfetto and TraceLens read them. One object, closed by the file's tail; times are
+ * microseconds since the base, so that a double has each ns. Slices are complete events (X); a flow is a number at the
+ * slices themselves (bind_id), so that it is told without another event and bound exactly.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,8 +35,7 @@ static size_t mark(const char *session, char text[TIMELINE_MARK_SIZE])
 	return (size_t)(to - text);
 }
 
-/* Events begin with a comma and a line's end; the first line of the file is one that says nothing
- * to readers. */
+/* Events begin with a comma and a line's end; the first line of the file is one that says nothing to readers. */
 static void begin(struct timeline *timeline, bool again)
 {
 	char *begin, *to;

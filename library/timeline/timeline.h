@@ -4,9 +4,8 @@
  * slices, marks and counters, flows between slices. Two writers: Chrome's JSON, which Perfetto and
  * TraceLens read, and Perfetto's protobuf.
  *
- * The order in which things are told does not matter to readers. What a timeline holds after
- * timeline_commit it holds whatever happens to its writer. A failure is kept: timeline_error.
- * One thread.
+ * The order in which things are told does not matter to readers. What a timeline holds after timeline_commit it holds
+ * whatever happens to its writer. A failure is kept: timeline_error. One thread.
  */
 #pragma once
 

@@ -49,18 +49,11 @@ static char no_group[1];
 
 /* ---- names */
 
-static uint64_t intern(const char *text)
-{
-	uint64_t id = 0;
-
-	(void)rtl_string_intern(text, &id);
-	return id;
-}
-
 /* RCCL 7.1.0 has wild pointers among them. */
 static uint64_t name_at(uint64_t address)
 {
 	struct text text;
+	uint64_t id = 0;
 	bool good;
 
 	text_read(&text, address);
@@ -68,7 +61,9 @@ static uint64_t name_at(uint64_t address)
 	for (uint32_t i = 0; i < text.length; i++)
 		good &= text.bytes[i] > ' ' && text.bytes[i] <= '~';
 	text.bytes[text.length] = '\0';
-	return address ? intern(good ? text.bytes : "(unknown)") : 0;
+	if (address)
+		(void)rtl_string_intern(good ? text.bytes : "(unknown)", &id);
+	return id;
 }
 
 /* ---- events */
@@ -216,6 +211,7 @@ static int init(int version, void **context, int *mask, const char *name, uint64
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct comm *comm = calloc(1, sizeof(*comm));
+	uint64_t name_id = 0;
 
 	*context = comm;
 	pthread_once(&once, start_stream);
@@ -229,10 +225,11 @@ static int init(int version, void **context, int *mask, const char *name, uint64
 		comm->next = NULL;
 	}
 	*mask = (comm->next ? *mask : 0) | PROFILE_COLL | PROFILE_P2P;
+	if (name)
+		(void)rtl_string_intern(name, &name_id);
 	if (version > 3 && rtl_enabled(stream, RTL_METADATA))
 		publish(RTL_METADATA,
-			&(struct rtl_rccl_communicator){hash, name ? intern(name) : 0, ranks, rank,
-							nodes, 0},
+			&(struct rtl_rccl_communicator){hash, name_id, ranks, rank, nodes, 0},
 			sizeof(struct rtl_rccl_communicator), 0);
 	return 0;
 }
@@ -253,11 +250,12 @@ static void find_users(void)
 {
 	const char *name = getenv("RTL_RCCL_PLUGIN");
 	const bool asked = name && *name;
-	void *library = asked && !strcasecmp(name, "none")
-				? NULL
-				: dlopen(asked ? name : USERS_DEFAULT, RTLD_NOW | RTLD_LOCAL);
 	char longer[256], symbol[] = "ncclProfiler_v0";
+	void *library;
 
+	if (asked && !strcasecmp(name, "none"))
+		return;
+	library = dlopen(asked ? name : USERS_DEFAULT, RTLD_NOW | RTLD_LOCAL);
 	if (!library && asked && !strchr(name, '/')) {
 		snprintf(longer, sizeof(longer), "librccl-profiler-%s.so", name);
 		library = dlopen(longer, RTLD_NOW | RTLD_LOCAL);
@@ -267,7 +265,7 @@ static void find_users(void)
 		users[i] = dlsym(library, symbol);
 		has_user |= users[i] != NULL;
 	}
-	if (asked && strcasecmp(name, "none") != 0 && !has_user)
+	if (asked && !has_user)
 		rtl_log(RTL_LEVEL_WARNING, "rccl",
 			"the profiler plugin %s is not used: no such library, or none of version 2 "
 			"to 5",

@@ -150,7 +150,8 @@ static void read_environment(void)
 	const char *enable = secure_getenv("XPTI_TRACE_ENABLE");
 
 	switched_off = enable && !says_on(enable);
-	rtl_asked = *setting("RTL_COLLECTOR") || *setting("RTL_SUBSCRIBERS");
+	rtl_asked = *setting("RTL_COLLECTOR") || *setting("RTL_SUBSCRIBERS") ||
+		    *setting("RTL_ATTACHABLE");
 	debug_asked = rtl_asked && says_on(setting("RTL_XPTI_DEBUG"));
 	bridge_start();
 	/* the default stream is the framework's own, whoever comes first: for notifies of scopes */

@@ -27,10 +27,9 @@ enum {
 	CH_AUTHENTICATION_FAILED = 516,
 };
 
-/* What passes: CANNOT_WRITE, CANNOT_OPEN_FILE, CANNOT_FSYNC, TIMEOUT_EXCEEDED, TOO_SLOW,
- * TOO_MANY_SIMULTANEOUS_QUERIES, NO_FREE_CONNECTION, SOCKET_TIMEOUT, NETWORK_ERROR, MEMORY_LIMIT_EXCEEDED,
- * TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE, TOO_MANY_PARTS, UNKNOWN_STATUS_OF_INSERT, QUERY_WAS_CANCELLED,
- * KEEPER_EXCEPTION, POCO_EXCEPTION, STD_EXCEPTION. */
+/* What passes: CANNOT_WRITE, CANNOT_OPEN_FILE, CANNOT_FSYNC, TIMEOUT_EXCEEDED, TOO_SLOW, TOO_MANY_SIMULTANEOUS_QUERIES,
+ * NO_FREE_CONNECTION, SOCKET_TIMEOUT, NETWORK_ERROR, MEMORY_LIMIT_EXCEEDED, TABLE_IS_READ_ONLY, NOT_ENOUGH_SPACE,
+ * TOO_MANY_PARTS, UNKNOWN_STATUS_OF_INSERT, QUERY_WAS_CANCELLED, KEEPER_EXCEPTION, POCO_EXCEPTION, STD_EXCEPTION. */
 static const int busy_codes[] = {75,  76,  87,  159, 160, 202, 203, 209,  210,
 				 241, 242, 243, 252, 319, 394, 999, 1000, 1001};
 
@@ -97,9 +96,8 @@ static size_t take_header(char *from, size_t size, size_t count, void *user)
 void http_say(struct http *http, const char *format, ...)
 {
 	va_list args;
-	size_t used;
+	size_t used = (size_t)snprintf(http->message, sizeof(http->message), "%s: ", http->url);
 
-	used = (size_t)snprintf(http->message, sizeof(http->message), "%s: ", http->url);
 	if (used >= sizeof(http->message))
 		return;
 	va_start(args, format);

@@ -86,8 +86,7 @@ static inline struct block *store_block(struct store *store, struct store_table 
 	return store_block_slowly(store, table);
 }
 
-/** Has a connection, and makes what is missing of the tables. Everything but HTTP_DONE with
- *  store->http.message. */
+/** Has a connection, and makes what is missing of the tables. Everything but HTTP_DONE with store->http.message. */
 enum http_result store_prepare(struct store *store);
 /** Sends all that waits. */
 enum http_result store_commit(struct store *store);

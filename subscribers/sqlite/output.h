@@ -7,8 +7,7 @@
 
 #include "output_place.h"
 
-/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes
- * or goes. */
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes or goes. */
 #define SCHEMA_RTL_VERSION "2"
 
 /* Key in rtl_meta: who writes, as output_writer says; gone when the output is complete. */

@@ -47,8 +47,7 @@ bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);
 
-/* The cells of a new row, all to be set. Never NULL: where it cannot be inserted any more,
- * the row goes nowhere. */
+/* The cells of a new row, all to be set. Never NULL: where it cannot be inserted any more, the row goes nowhere. */
 static inline struct cell *rows_add(struct rows *rows)
 {
 	if (__builtin_expect(rows->count == rows->capacity, 0))

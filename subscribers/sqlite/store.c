@@ -452,8 +452,7 @@ static void take_events(void *user, const struct rtl_event *const *events, size_
 
 /* ---- subscriptions ---- */
 
-/* The stream of that name with ".debug" behind it, or, of such a one, the one without. NULL: it is not
- * there. */
+/* The stream of that name with ".debug" behind it, or, of such a one, the one without. NULL: it is not there. */
 static struct stream *twin_of(const struct sub *sub, const struct stream *of, bool debug)
 {
 	struct stream *s = sub->streams;

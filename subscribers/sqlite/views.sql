@@ -180,6 +180,30 @@ CREATE VIEW rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3
   WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,
   end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;
 
+-- Faults. memory: the allocation that the address was in, or had been in, or the nearest in use, within 256 MiB; of mode full.
+CREATE VIEW rtl_faults AS SELECT f.id AS id, p.pid AS pid, f.process AS process, f.gpu AS gpu, f.queue AS queue, t.name AS kind,
+  f.address AS address, f.reason AS reason, f.time_ns AS time_ns, CASE WHEN f.address
+    AND EXISTS (SELECT 1 FROM rtl_mem AS m WHERE m.process = f.process) THEN ifnull((SELECT
+      CASE WHEN n.past < 0 THEN printf('%d bytes before ', -n.past) WHEN n.past THEN printf('%d bytes behind ', n.past - 1) ELSE 'in ' END
+      || ifnull((SELECT s.string FROM rtl_call_all AS c JOIN rocpd_string AS s ON s.id = c.function_id WHERE c.process = n.process
+        AND c.correlation = n.correlation AND n.correlation AND c.domain_id = 5 LIMIT 1), n.function)
+      || printf(' of %d bytes by thread %d', n.bytes, n.tid)
+      || ifnull((SELECT ' in range ' || r.name FROM rtl_markers AS r WHERE r.process = n.process AND r.tid = n.tid AND r.is_range
+        AND r.begin_ns <= n.begin_ns AND r.end_ns >= n.end_ns ORDER BY r.begin_ns DESC LIMIT 1), '')
+      || CASE WHEN n.freed_ns NOT NULL THEN printf(', freed %.3f ms before by thread %d', (f.time_ns - n.freed_ns) / 1e6, n.freed_tid)
+        ELSE '' END
+    FROM (SELECT m.*, r.begin_ns AS freed_ns, r.tid AS freed_tid, CASE WHEN f.address < m.address THEN f.address - m.address
+          WHEN f.address >= m.address + m.bytes THEN f.address - m.address - m.bytes + 1 ELSE 0 END AS past
+        FROM rtl_mem AS m LEFT JOIN rtl_mem AS r ON r.is_release AND r.process = m.process AND r.address = m.address
+          AND r.allocated_ns = m.begin_ns AND NOT r.flags & 4 AND r.begin_ns <= f.time_ns
+        WHERE m.process = f.process AND NOT m.is_release AND NOT m.flags & 4 AND m.kind IN (1, 2, 6) AND m.begin_ns <= f.time_ns
+          AND f.address BETWEEN m.address - 268435456 AND m.address + m.bytes + 268435456
+        -- where it was comes before what is next to it
+        ORDER BY past <> 0, freed_ns NOT NULL, abs(past), m.begin_ns DESC LIMIT 1) AS n
+    WHERE n.past = 0 OR n.freed_ns IS NULL), 'within 256 MiB of no memory in use') END AS memory
+  FROM rtl_e_rtl_hsa_fault AS f LEFT JOIN rtl_process AS p ON p.process = f.process
+  LEFT JOIN rtl_tracepoint AS t ON t.process = f.process AND t.uid = f.uid;
+
 -- A NaN is a BLOB of its bytes: no value.
 CREATE VIEW rtl_counter AS SELECT ifnull(e.process, 0) AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
   CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.kernel, 0) AS kernel, e.gpu AS gpu,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * writer.h: the connection: transactions, the rows on their way, and what happens when the
- * disk does not take them.
+ * writer.h: the connection: transactions, the rows on their way, and what happens when the disk does not take them.
  *
  * The first error ends the writing: what was committed stays, the open transaction is rolled
  * back, the host is told once. Everything after that does nothing. One thread.
@@ -14,11 +13,8 @@
 
 #include <rtl/subscriber.h>
 
-/*
- * The numbers under which SQLite has our files open. In somebody's process, which
- * may close any number and open a file of its own under it: SQLite would write into that. One
- * thread.
- */
+/* The numbers under which SQLite has our files open. In somebody's process, which may close any number and open a file
+ * of its own under it: SQLite would write into that. One thread. */
 #define DESCRIPTORS_MAX 8
 
 struct descriptors {

@@ -8,7 +8,6 @@
 
 #include "model.h"
 #include "sink.h"
-#include "wanted.h"
 
 #define LAUNCHES_MOST 16384u     /* whose kernel or whose operations may still come */
 #define MEETINGS_MOST (1u << 19) /* collectives of which ranks may still come */
@@ -55,18 +54,18 @@ static struct summary_group *row_of(struct collectives *collectives, const struc
 	const char *operation = host->string(host, event->process, is->operation);
 	struct summary_section *section = summary_section(collectives->summary, RTL_STREAM_RCCL,
 							  "collective", SUMMARY_COLLECTIVES);
-	struct summary_group *row = NULL;
+	struct summary_group *row;
 	char name[320];
 
 	operation = operation ? operation : "(unknown)";
 	snprintf(name, sizeof(name), "%.250s, %" PRId32 " ranks, communicator %" PRIx64, operation,
 		 is->ranks, is->communicator);
-	if (section) {
-		section->has_bytes = true;
-		row = summary_group(section, name);
-	}
-	if (row && !row->skew && is->ranks > 1 && is->ranks < RANKS_MOST &&
-	    !strcmp(row->name, name)) {
+	row = section ? summary_group(section, name) : NULL;
+	if (!row)
+		return NULL;
+	section->has_bytes = true;
+	row->bus = bus_factor(operation, is->ranks);
+	if (!row->skew && is->ranks > 1 && is->ranks < RANKS_MOST && !strcmp(row->name, name)) {
 		row->skew = summary_alloc(collectives->summary,
 					  sizeof(*row->skew) +
 						  (size_t)is->ranks * sizeof(*row->skew->late));
@@ -74,8 +73,6 @@ static struct summary_group *row_of(struct collectives *collectives, const struc
 			return NULL;
 		row->skew->ranks = is->ranks;
 	}
-	if (row)
-		row->bus = bus_factor(operation, is->ranks);
 	return row;
 }
 
@@ -85,9 +82,8 @@ static struct summary_group *row_of(struct collectives *collectives, const struc
 static bool arrive(struct collectives *collectives, const struct operation *op, uint64_t time)
 {
 	const uint64_t key = hash_number(hash_number((uintptr_t)op->row) + op->is.sequence);
-	struct meeting *meeting = (struct meeting *)(uintptr_t)map_get(&collectives->meetings, key);
+	struct meeting *meeting = (void *)(uintptr_t)map_get(&collectives->meetings, key);
 	struct summary_skew *skew = op->row->skew;
-	uint64_t ns;
 
 	if (!skew || op->is.peer >= 0 || op->is.rank < 0 || op->is.rank >= skew->ranks)
 		return true;
@@ -108,7 +104,8 @@ static bool arrive(struct collectives *collectives, const struct operation *op, 
 	}
 	if (++meeting->come < skew->ranks)
 		return true;
-	ns = meeting->last - meeting->first;
+	const uint64_t ns = meeting->last - meeting->first;
+
 	skew->count++;
 	skew->ns += ns;
 	skew->max_ns = ns > skew->max_ns ? ns : skew->max_ns;
@@ -166,8 +163,7 @@ static struct collective_launch *launch_of(struct collectives *collectives,
 					   const struct rtl_event *event)
 {
 	const uint64_t key = hash_number(hash_number(event->process->number) + event->correlation);
-	struct collective_launch *launch =
-		(struct collective_launch *)(uintptr_t)map_get(&collectives->launches, key);
+	struct collective_launch *launch = (void *)(uintptr_t)map_get(&collectives->launches, key);
 
 	if (launch)
 		return launch;
@@ -214,6 +210,9 @@ static void take_operations(void *user, const struct rtl_event *const *events, s
 			return (void)collectives->host->fail(collectives->host, "out of memory");
 }
 
+const struct wanted collectives_types[] = {
+	{RTL_SIGNAL, sizeof(struct rtl_rccl), take_operations, false}};
+
 bool collectives_add_kernel(struct collectives *collectives, const struct rtl_event *event,
 			    struct summary_group *kernel, uint64_t begin, uint64_t end)
 {
@@ -232,16 +231,4 @@ bool collectives_add_kernel(struct collectives *collectives, const struct rtl_ev
 		launch->begin = begin;
 	launch->gpu_ns += end > begin ? end - begin : 0;
 	return true;
-}
-
-int collectives_add_stream(struct collectives *collectives, const struct rtl_stream_info *stream)
-{
-	static const struct wanted types[] = {
-		{RTL_SIGNAL, sizeof(struct rtl_rccl), take_operations, false}};
-	static const struct wanted_stream rccl = {RTL_STREAM_RCCL, RTL_STREAM_RCCL_VERSION,
-						  WANTED(types)};
-	const int error = wanted_subscribe(collectives->host, stream, &rccl, collectives, NULL);
-
-	collectives->is_on = true;
-	return error == RTL_ENOTSUP ? 0 : error;
 }

@@ -7,14 +7,8 @@
 #include <string.h>
 
 #include "model.h"
-#include "wanted.h"
 
 #define UNKNOWN_NAME "(unnamed)"
-
-static void out_of_memory(struct counted *counted)
-{
-	counted->host->fail(counted->host, "out of memory");
-}
 
 /* As track.c names what a tracepoint stands for. */
 static char *name_of(struct summary *summary, const struct rtl_tracepoint *tp)
@@ -51,18 +45,16 @@ static struct summary_counter *make(struct counted *counted, const struct rtl_ev
 	return one;
 }
 
-static struct summary_counter *find(struct counted *counted, const struct rtl_event *event,
-				    uint64_t kernel, uint32_t gpu)
+/* Of a kernel, or, if that is 0, of a GPU. */
+static void add(struct counted *counted, const struct rtl_event *event, uint64_t kernel,
+		uint32_t gpu, uint32_t flags, double value)
 {
 	const uint64_t key = hash_number(event->uid ^ hash_number(kernel ? kernel : gpu)) | 1;
-	struct summary_counter *one =
-		(struct summary_counter *)(uintptr_t)map_get(&counted->all, key);
+	struct summary_counter *one = (void *)(uintptr_t)map_get(&counted->all, key);
 
-	return one ? one : make(counted, event, kernel, key);
-}
-
-static void add(struct summary_counter *one, uint32_t flags, double value)
-{
+	if (!one && !(one = make(counted, event, kernel, key)))
+		return (void)counted->host->fail(counted->host, "out of memory");
+	one->gpu = gpu;
 	one->of++;
 	one->is_metric = flags & RTL_HSA_COUNTER_DERIVED;
 	if (flags & RTL_HSA_COUNTER_NO_VALUE)
@@ -75,68 +67,46 @@ static void add(struct summary_counter *one, uint32_t flags, double value)
 
 static void take_values(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct counted *counted = user;
-
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter *c = events[i]->payload;
-		struct summary_counter *one =
-			find(counted, events[i], c->kernel ? c->kernel : 1, 0);
 
-		if (one)
-			add(one, c->flags, c->value);
-		else
-			out_of_memory(counted);
+		add(user, events[i], c->kernel ? c->kernel : 1, 0, c->flags, c->value);
 	}
 }
 
 static void take_intervals(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct counted *counted = user;
-
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter_interval *c = events[i]->payload;
-		struct summary_counter *one = find(counted, events[i], 0, c->gpu);
 
-		if (!one) {
-			out_of_memory(counted);
-			continue;
-		}
-		one->gpu = c->gpu;
-		add(one, c->flags, c->value);
+		add(user, events[i], 0, c->gpu, c->flags, c->value);
 	}
 }
 
-static struct rtl_hsa_counter_ledger *ledger_of(struct counted *counted,
-						const struct rtl_event *event, uint32_t gpu)
-{
-	const uint64_t key = hash_number(event->process->number) ^ gpu;
-	struct rtl_hsa_counter_ledger *ledger =
-		(struct rtl_hsa_counter_ledger *)(uintptr_t)map_get(&counted->ledgers, key);
-
-	if (ledger)
-		return ledger;
-	ledger = calloc(1, sizeof(*ledger));
-	if (ledger && map_set(&counted->ledgers, key, (uintptr_t)ledger))
-		return ledger;
-	free(ledger);
-	return NULL;
-}
-
-/* The last one counts. */
+/* Of a process and GPU the last one counts. */
 static void take_ledgers(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct counted *counted = user;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter_ledger *newest = events[i]->payload;
-		struct rtl_hsa_counter_ledger *ledger = ledger_of(counted, events[i], newest->gpu);
+		const uint64_t key = hash_number(events[i]->process->number) ^ newest->gpu;
+		struct rtl_hsa_counter_ledger *copy = malloc(sizeof(*copy));
 
-		if (ledger)
-			*ledger = *newest;
-		else
-			out_of_memory(counted);
+		free((void *)(uintptr_t)map_take(&counted->ledgers, key));
+		if (!copy || !map_set(&counted->ledgers, key, (uintptr_t)copy)) {
+			free(copy);
+			return (void)counted->host->fail(counted->host, "out of memory");
+		}
+		*copy = *newest;
 	}
 }
+
+const struct wanted counted_types[] = {
+	{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), take_values, true},
+	{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), take_intervals, true},
+	{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_counter_ledger), take_ledgers, true},
+};
 
 /* ---- at the end ---- */
 
@@ -161,15 +131,6 @@ static const struct summary_group *kernel_group(struct summary *summary, const c
 		summary_section(summary, RTL_STREAM_HSA, "task", "GPU kernels");
 
 	return kernels ? summary_group(kernels, kernel) : NULL;
-}
-
-/* The kernel's name as others see it. */
-static int rename_kernel(struct summary *summary, struct summary_counter *one)
-{
-	const struct summary_group *group = kernel_group(summary, one->kernel);
-
-	one->kernel = group ? summary_copy(summary, group->name) : NULL;
-	return one->kernel ? 0 : RTL_ENOMEM;
 }
 
 /* Two of one name, of several code objects: all goes to the first. */
@@ -210,10 +171,11 @@ int counted_finish(struct counted *counted)
 {
 	struct summary *summary = counted->summary;
 	struct rtl_hsa_counter_ledger *sum = &summary->count_ledger;
-	struct summary_counter **all;
+	struct summary_counter **all = calloc(counted->all.hash.count + 1, sizeof(*all));
 	size_t count = 0;
-	int error = 0;
 
+	if (!all)
+		return RTL_ENOMEM;
 	for (size_t i = 0; i < counted->ledgers.hash.capacity; i++) {
 		const struct rtl_hsa_counter_ledger *newest =
 			(void *)(uintptr_t)map_at(&counted->ledgers, i)->value;
@@ -226,46 +188,25 @@ int counted_finish(struct counted *counted)
 		sum->given_up += newest->given_up;
 		sum->refused += newest->refused;
 	}
-	for (const struct summary_counter *one = summary->counters; one; one = one->next)
-		count++;
-	all = calloc(count + 1, sizeof(*all));
-	if (!all)
-		return RTL_ENOMEM;
-	count = 0;
-	for (struct summary_counter *one = summary->counters; one && !error; one = one->next) {
+	for (struct summary_counter *one = summary->counters; one; one = one->next) {
+		const struct summary_group *group =
+			one->kernel ? kernel_group(summary, one->kernel) : NULL;
+
+		if (one->kernel && !group) {
+			free(all);
+			return RTL_ENOMEM;
+		}
+		one->kernel = group ? group->name : NULL; /* as others see it */
 		all[count++] = one;
-		if (one->kernel)
-			error = rename_kernel(summary, one);
 	}
-	if (!error) {
-		qsort(all, count, sizeof(*all), compare);
-		link_all(summary, all, count);
-	}
+	qsort(all, count, sizeof(*all), compare);
+	link_all(summary, all, count);
 	free(all);
-	return error;
+	return 0;
 }
 
 void counted_fini(struct counted *counted)
 {
 	map_fini(&counted->all);
 	map_free(&counted->ledgers);
-}
-
-/* ---- subscribing ---- */
-
-int counted_add_stream(struct counted *counted, const struct rtl_stream_info *stream)
-{
-	static const struct wanted types[] = {
-		{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), take_values, true},
-		{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), take_intervals, true},
-		{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_counter_ledger), take_ledgers, true},
-	};
-	static const struct wanted_stream known = {RTL_STREAM_HSA_COUNTER,
-						   RTL_STREAM_HSA_COUNTER_VERSION, WANTED(types)};
-	int error;
-
-	if (!wanted_find(&known, 1, stream->name))
-		return 0;
-	error = wanted_subscribe(counted->host, stream, &known, counted, NULL);
-	return error == RTL_ENOTSUP ? 0 : error;
 }

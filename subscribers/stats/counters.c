@@ -43,15 +43,15 @@ static void fill(struct summary_row *row, const struct summary_counter *c)
 /* Rows of the first kernels, as many as may be shown. */
 static size_t count_rows(const struct summary *summary, unsigned kernels)
 {
-	const struct summary_counter *before = NULL;
+	const char *before = "";
 	unsigned seen = 0;
 	size_t count = 0;
 
-	for (const struct summary_counter *c = summary->counters; c && c->kernel;
-	     before = c, c = c->next) {
-		seen += !before || strcmp(before->kernel, c->kernel) != 0;
+	for (const struct summary_counter *c = summary->counters; c && c->kernel; c = c->next) {
+		seen += !count || strcmp(before, c->kernel) != 0;
 		if (kernels && seen > kernels)
 			break;
+		before = c->kernel;
 		count++;
 	}
 	return count;
@@ -87,11 +87,11 @@ static void print_ledger(FILE *file, const struct rtl_hsa_counter_ledger *ledger
 	fputc('\n', file);
 }
 
-/* As many as that of a list. */
+/* The first ones of a list. */
 static void print_table(FILE *file, const char *title, const struct summary_counter *list,
 			size_t count, unsigned columns)
 {
-	const struct summary_table table = {.columns = columns, .gap = 2, .left = 1 << COUNTER};
+	const struct summary_table table = {.columns = columns, .left = 1 << COUNTER};
 	struct summary_row *rows = calloc(count + 1, sizeof(*rows));
 
 	if (rows && count) {
@@ -120,15 +120,14 @@ static const struct summary_counter *samples_of(const struct summary *summary)
 void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
 			    unsigned top)
 {
+	static const char title[] =
+		"\nHardware counters, for each dispatch; GPUs ran one at a time, "
+		"so times above are those of such a run\n";
 	size_t samples = 0;
 
 	for (const struct summary_counter *s = samples_of(summary); s; s = s->next)
 		samples++;
-	print_table(
-		file,
-		"\nHardware counters, for each dispatch; GPUs ran one at a time, so times above "
-		"are those of such a run\n",
-		summary->counters, count_rows(summary, top), columns);
+	print_table(file, title, summary->counters, count_rows(summary, top), columns);
 	print_table(file, "\nHardware counters of GPUs, in intervals\n", samples_of(summary),
 		    samples, columns);
 	print_ledger(file, &summary->count_ledger);
@@ -174,10 +173,7 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 	if (!is_whole(ledger))
 		return;
 	json_object(json, "counter_ledger");
-	json_number(json, "dispatches", ledger->dispatches);
-	json_number(json, "counted", ledger->counted);
-	json_number(json, "not_asked", ledger->not_asked);
-	json_number(json, "given_up", ledger->given_up);
-	json_number(json, "refused", ledger->refused);
+	json_numbers(json, "dispatches counted not_asked given_up refused", ledger->dispatches,
+		     ledger->counted, ledger->not_asked, ledger->given_up, ledger->refused);
 	json_end(json);
 }

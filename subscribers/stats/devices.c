@@ -126,20 +126,12 @@ const char *summary_device_key(unsigned which)
 	return keys[which];
 }
 
-static struct summary_device_name *find_name(struct summary *summary, uint32_t number)
+static struct summary_device_name *find_name(const struct summary *summary, uint32_t number)
 {
 	struct summary_device_name *name = summary->device_names;
 
 	while (name && name->number != number)
 		name = name->next;
-	if (name)
-		return name;
-	name = summary_alloc(summary, sizeof(*name));
-	if (!name)
-		return NULL;
-	name->number = number;
-	name->next = summary->device_names;
-	summary->device_names = name;
 	return name;
 }
 
@@ -156,25 +148,27 @@ static int set_text(struct summary *summary, char **text, const char *value)
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value)
 {
-	struct summary_device_name *name;
+	struct summary_device_name *name = find_name(summary, number);
+	unsigned i = 0;
 
+	while (i < DEVICE_TEXTS && strcmp(key, keys[i]) != 0)
+		i++;
 	/* "GPU-XX" is the runtime's word for a UUID that it does not know. */
-	if (!*value || !strcmp(value, "GPU-XX"))
+	if (i == DEVICE_TEXTS || !*value || !strcmp(value, "GPU-XX"))
 		return 0;
-	for (unsigned i = 0; i < DEVICE_TEXTS; i++) {
-		if (strcmp(key, keys[i]) != 0)
-			continue;
-		name = find_name(summary, number);
-		return name ? set_text(summary, &name->texts[i], value) : RTL_ENOMEM;
+	if (!name) {
+		name = summary_alloc(summary, sizeof(*name));
+		if (!name)
+			return RTL_ENOMEM;
+		*name = (struct summary_device_name){summary->device_names, number, {NULL}};
+		summary->device_names = name;
 	}
-	return 0;
+	return set_text(summary, &name->texts[i], value);
 }
 
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which)
 {
-	const struct summary_device_name *name = summary->device_names;
+	const struct summary_device_name *name = find_name(summary, number);
 
-	while (name && name->number != number)
-		name = name->next;
 	return name && name->texts[which] && *name->texts[which] ? name->texts[which] : NULL;
 }

@@ -165,8 +165,7 @@ struct summary_process {
 	} deeds[SUMMARY_DEEDS];
 };
 
-/* Those that did something, by rank, host and pid, in an array to be freed; texts are those of the
- * summary. 0, or RTL_ENOMEM. */
+/* Those that did something, by rank, host and pid, to be freed; texts are the summary's. 0, or RTL_ENOMEM. */
 int summary_list_processes(const struct summary *summary, struct summary_process **list,
 			   size_t *count);
 /* Makes one of the processes of each rank; those without one go. How many are left. */
@@ -175,7 +174,7 @@ size_t summary_join_ranks(struct summary_process *list, size_t count);
 /* What a hardware counter was, of dispatches of a kernel, or (kernel NULL) of a GPU in intervals. */
 struct summary_counter {
 	struct summary_counter *next;
-	char *kernel, *name, *unit;
+	const char *kernel, *name, *unit;
 	bool is_metric; /* an expression, which has no sum */
 	uint32_t gpu;
 	uint64_t count, of; /* with a value; all */
@@ -189,6 +188,7 @@ struct summary_fault {
 	struct rtl_hsa_fault is;
 	int32_t pid;
 	char *reason;
+	const char *memory; /* where the address lies; NULL: not known */
 };
 
 struct summary {
@@ -276,20 +276,23 @@ struct summary_row {
 
 struct summary_table {
 	unsigned columns; /* of lines: as summary_line_width has it */
-	int gap;          /* between cells */
+	bool is_close;    /* one blank between cells, not two */
 	unsigned left;    /* bits: cells that begin at the left */
 	/* Cells that are left out where lines are too short, these first. */
 	const uint8_t *dispensable;
 	size_t dispensable_count;
 };
+#define SUMMARY_DISPENSABLE(cells) .dispensable = (cells), .dispensable_count = sizeof(cells)
 
 __attribute__((format(printf, 2, 3))) void summary_set(char cell[SUMMARY_CELL], const char *format,
 						       ...);
+/* A duration in 3 or 4 digits. */
+void summary_set_ns(char cell[SUMMARY_CELL], uint64_t ns, int digits);
+void summary_set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole);
 /* The first row has the headings. A column in which nothing else is is not shown. */
 void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
 			 const struct summary_table *table);
-/* How wide printers of text make their lines. 0 takes COLUMNS, or else the terminal's width; without
- * both, lines are as long as they need. */
+/* How wide lines of text are. 0 takes COLUMNS, else the terminal's width, else what they need. */
 unsigned summary_line_width(FILE *file, unsigned asked);
 /* Prints bytes; what would upset a terminal becomes '?'. */
 void summary_print_bytes(FILE *file, const char *text, size_t length);

@@ -92,22 +92,19 @@ static double student(double t, double freedom)
 	double sum = 0;
 
 	for (int i = 0; i <= steps; i++)
-		sum += (i == 0 || i == steps ? 1
-			: i % 2              ? 4
-					     : 2) *
-		       pow(cos(i * width), freedom - 1);
+		sum += (i % steps ? 2 + i % 2 * 2 : 1) * pow(cos(i * width), freedom - 1);
 	return 2 * scale * sqrt(freedom) * sum * width / 3;
 }
 
-/* Welch's t-test of the means of runs. False: a side has less than two. */
-static bool compare_runs(const struct changes *changes, struct change *change)
+/* Welch's t-test of the means of runs, if each side has two or more. */
+static void compare_runs(const struct changes *changes, struct change *change)
 {
 	const struct sample a = sample_runs(changes, 0, change->is[0]->name);
 	const struct sample b = sample_runs(changes, 1, change->is[0]->name);
 	double of_a, of_b, error, freedom, low = 0, high = 1000;
 
 	if (a.count < 2 || b.count < 2)
-		return false;
+		return;
 	of_a = a.variance / (double)a.count;
 	of_b = b.variance / (double)b.count;
 	error = sqrt(of_a + of_b);
@@ -117,20 +114,16 @@ static bool compare_runs(const struct changes *changes, struct change *change)
 	change->margin = 0;
 	change->confidence = a.mean < b.mean || a.mean > b.mean;
 	if (error <= 0)
-		return true;
+		return;
 	freedom = (of_a + of_b) * (of_a + of_b) /
 		  (of_a * of_a / (double)(a.count - 1) + of_b * of_b / (double)(b.count - 1));
 	change->confidence = student(fabs(b.mean - a.mean) / error, freedom);
 	for (int i = 0; i < 40; i++) {
 		const double middle = (low + high) / 2;
 
-		if (student(middle, freedom) < 0.95)
-			low = middle;
-		else
-			high = middle;
+		*(student(middle, freedom) < 0.95 ? &low : &high) = middle;
 	}
 	change->margin = a.mean > 0 ? high * error / a.mean : 0;
-	return true;
 }
 
 /* ---- rows */
@@ -174,7 +167,7 @@ static void compare(const struct changes *changes, struct change *change, size_t
 	change->ranks = histogram_compare(&change->is[0]->histogram, &change->is[1]->histogram);
 	change->confidence = change->ranks.confidence;
 	change->margin = -1;
-	(void)compare_runs(changes, change);
+	compare_runs(changes, change);
 	judge(changes, change, rows);
 }
 
@@ -273,20 +266,16 @@ static void fill_row(const struct changes *changes, struct summary_row *row,
 				   things(change->is[1]) / runs[1]};
 	char duration[SUMMARY_DURATION_SIZE];
 
-	summary_set(row->cells[TOTAL], "%s",
-		    summary_duration(duration, change->is[1]->total_ns / runs[1]));
+	summary_set_ns(row->cells[TOTAL], change->is[1]->total_ns / runs[1], 4);
 	summary_set(row->cells[DELTA], "%c%s", change->total_ns < 0 ? '-' : '+',
 		    summary_duration(duration, (uint64_t)llabs(change->total_ns)));
 	if (counts[0] == counts[1])
 		summary_set(row->cells[COUNT], "%" PRIu64, counts[1]);
 	else
 		summary_set(row->cells[COUNT], "%" PRIu64 " -> %" PRIu64, counts[0], counts[1]);
-	if (both && change->margin >= 0)
-		summary_set(row->cells[MEAN], "%+.1f +-%.1f%%", change->of_mean * 100,
-			    change->margin * 100);
-	else if (both)
-		summary_set(row->cells[MEAN], "%+.1f%%", change->of_mean * 100);
 	if (both) {
+		summary_set(row->cells[MEAN], change->margin >= 0 ? "%+.1f +-%.1f%%" : "%+.1f%%",
+			    change->of_mean * 100, change->margin * 100);
 		summary_set(row->cells[MEDIAN], "%+.1f%%", change->of_median * 100);
 		/* Rounded down: never 100 %. */
 		summary_set(row->cells[SURENESS], "%.1f%%",
@@ -311,8 +300,7 @@ static void print_rows(FILE *file, const struct changes *changes)
 	if (shown)
 		summary_print_table(file, rows, shown + 1,
 				    &(struct summary_table){.columns = summary_line_width(
-								    file, changes->how->columns),
-							    .gap = 2});
+								    file, changes->how->columns)});
 	if (shown < changed)
 		fprintf(file, "(%zu more)\n", changed - shown);
 	if (changes->same)
@@ -395,19 +383,18 @@ static void print_json(struct json *json, const struct changes *changes)
 static void print_titles(FILE *file, struct json *json, const struct summary_difference *how,
 			 int side)
 {
-	if (how->json && how->count[side] > 1)
-		json_array(json, side ? "after" : "before");
+	const char *key = side ? "after" : "before";
+	const bool several = how->json && how->count[side] > 1;
+
+	if (several)
+		json_array(json, key);
 	for (size_t i = 0; i < how->count[side]; i++) {
 		if (how->json)
-			json_text(json,
-				  how->count[side] > 1 ? NULL
-				  : side               ? "after"
-						       : "before",
-				  how->titles[side][i]);
+			json_text(json, several ? NULL : key, how->titles[side][i]);
 		else
 			fprintf(file, "%s%s", i ? " " : side ? " -> " : "", how->titles[side][i]);
 	}
-	if (how->json && how->count[side] > 1)
+	if (several)
 		json_end(json);
 }
 

@@ -84,9 +84,8 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	char executable[32];
 
 	snprintf(executable, sizeof(executable), "0x%" PRIx64, graph->executable);
-	json_number(json, "graph", graph->number);
-	json_number(json, "variant", graph->variant);
-	json_number(json, "pid", (uint64_t)graph->pid);
+	json_numbers(json, "graph variant pid", graph->number, graph->variant,
+		     (uint64_t)graph->pid);
 	json_text(json, "executable", graph->executable ? executable : NULL);
 	json_array(json, "nodes");
 	print_rows(json, &graph->nodes, NULL, graph->nodes.total_ns, 0);
@@ -116,9 +115,8 @@ static void print_skew(struct json *json, const struct summary_skew *skew)
 		if (!skew->late[i].count)
 			continue;
 		json_object(json, NULL);
-		json_number(json, "rank", (uint64_t)i);
-		json_number(json, "count", skew->late[i].count);
-		json_number(json, "ns", skew->late[i].ns);
+		json_numbers(json, "rank count ns", (uint64_t)i, skew->late[i].count,
+			     skew->late[i].ns);
 		json_end(json);
 	}
 	json_end(json);
@@ -127,11 +125,6 @@ static void print_skew(struct json *json, const struct summary_skew *skew)
 static void print_group(struct json *json, const struct summary_group *group, const char *key,
 			uint64_t total_ns)
 {
-	static const struct {
-		const char *key;
-		double share;
-	} quantiles[] = {{"p50_ns", 0.5}, {"p90_ns", 0.9}, {"p99_ns", 0.99}, {"p999_ns", 0.999}};
-
 	json_object(json, NULL);
 	if (key)
 		json_text(json, "key", key);
@@ -143,20 +136,19 @@ static void print_group(struct json *json, const struct summary_group *group, co
 		json_number(json, "bytes", group->bytes);
 	if (group->failed)
 		json_number(json, "failed", group->failed);
-	if (!strcmp(group->section->title, SUMMARY_RANGES)) {
-		json_number(json, "gpu_busy_ns", group->busy_ns);
-		json_number(json, "gpu_not_submitted_ns", group->idle_ns[IDLE_NOT_SUBMITTED]);
-		json_number(json, "gpu_not_started_ns", group->idle_ns[IDLE_NOT_STARTED]);
-		json_number(json, "gpu_unknown_ns", group->idle_ns[IDLE_NOT_KNOWN]);
-	}
+	if (!strcmp(group->section->title, SUMMARY_RANGES))
+		json_numbers(json,
+			     "gpu_busy_ns gpu_not_submitted_ns gpu_not_started_ns gpu_unknown_ns",
+			     group->busy_ns, group->idle_ns[IDLE_NOT_SUBMITTED],
+			     group->idle_ns[IDLE_NOT_STARTED], group->idle_ns[IDLE_NOT_KNOWN]);
 	if (group->count) {
 		json_number(json, "total_ns", group->total_ns);
 		json_real(json, "mean_ns", (double)group->total_ns / (double)group->count, 1);
-		json_number(json, "min_ns", group->min_ns);
-		json_number(json, "max_ns", group->max_ns);
-		for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
-			json_number(json, quantiles[i].key,
-				    summary_group_quantile(group, quantiles[i].share));
+		json_numbers(json, "min_ns max_ns p50_ns p90_ns p99_ns p999_ns", group->min_ns,
+			     group->max_ns, summary_group_quantile(group, 0.5),
+			     summary_group_quantile(group, 0.9),
+			     summary_group_quantile(group, 0.99),
+			     summary_group_quantile(group, 0.999));
 		if (group->section->has_bytes)
 			json_real(json, "gb_per_s", summary_group_rate(group), 6);
 		if (group->bus > 0)
@@ -189,8 +181,7 @@ static void print_open(struct json *json, const struct summary_section *section)
 	for (uint32_t i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
 		json_object(json, NULL);
 		json_text(json, "name", section->open[i].name);
-		json_number(json, "tid", section->open[i].tid);
-		json_number(json, "ns", section->open[i].duration_ns);
+		json_numbers(json, "tid ns", section->open[i].tid, section->open[i].duration_ns);
 		json_end(json);
 	}
 	json_end(json);
@@ -204,14 +195,11 @@ static void print_section(struct json *json, const struct summary_section *secti
 	json_object(json, NULL);
 	if (summary_view(section, style->sort, &view)) {
 		json_text(json, "error", "out of memory");
-		json_end(json);
-		return;
+		return json_end(json);
 	}
 	json_text(json, "stream", section->stream);
 	json_text(json, "kind", section->kind);
-	json_number(json, "count", view.operations);
-	json_number(json, "total_ns", view.total_ns);
-	json_number(json, "names", view.count);
+	json_numbers(json, "count total_ns names", view.operations, view.total_ns, view.count);
 	if (section->refused)
 		json_number(json, "refused", section->refused);
 	if (section->unlinked)
@@ -248,8 +236,7 @@ static void print_cause(struct json *json, const struct idle_row *row)
 static void print_gap(struct json *json, const struct summary_gap *gap)
 {
 	json_object(json, NULL);
-	json_number(json, "begin_ns", gap->is->begin);
-	json_number(json, "end_ns", gap->is->end);
+	json_numbers(json, "begin_ns end_ns", gap->is->begin, gap->is->end);
 	json_array(json, "causes");
 	for (size_t i = 0; i < GAP_PARTS; i++) {
 		const struct gap_part *part = &gap->is->parts[i];
@@ -274,9 +261,8 @@ static void print_idle(struct json *json, const char *key, const struct idle_row
 	for (size_t i = 0; list && i < count; i++) {
 		json_object(json, NULL);
 		print_cause(json, &list[i]);
-		json_number(json, "total_ns", list[i].total_ns);
-		json_number(json, "count", list[i].count);
-		json_number(json, "longest_ns", list[i].longest_ns);
+		json_numbers(json, "total_ns count longest_ns", list[i].total_ns, list[i].count,
+			     list[i].longest_ns);
 		json_end(json);
 	}
 	json_end(json);
@@ -299,17 +285,14 @@ static void print_device(struct json *json, const struct summary *summary,
 		if (text)
 			json_text(json, summary_device_key(i), text);
 	}
-	json_number(json, "count", device->kernels);
-	json_number(json, "copies", device->copies);
-	json_number(json, "span_ns", span);
-	json_number(json, "recorded_ns", span - gpu_time_unknown(time, true));
-	json_number(json, "busy_ns", time->busy_ns);
-	json_number(json, "kernels_ns", time->kernels_ns);
-	json_number(json, "copies_ns", time->copies_ns);
-	json_number(json, "both_ns", apart > time->busy_ns ? apart - time->busy_ns : 0);
-	json_number(json, "idle_ns", time->idle_ns - unknown);
-	json_number(json, "unknown_ns", unknown);
-	json_number(json, "uncertain_ns", time->uncertain_ns);
+	json_numbers(
+		json,
+		"count copies span_ns recorded_ns busy_ns kernels_ns copies_ns both_ns idle_ns "
+		"unknown_ns uncertain_ns",
+		device->kernels, device->copies, span, span - gpu_time_unknown(time, true),
+		time->busy_ns, time->kernels_ns, time->copies_ns,
+		apart > time->busy_ns ? apart - time->busy_ns : 0, time->idle_ns - unknown, unknown,
+		time->uncertain_ns);
 	print_idle(json, "idle", &time->rows);
 	json_number(json, "gap_count", time->gaps.count);
 	json_array(json, "gaps");
@@ -340,8 +323,8 @@ static void print_processes(struct json *json, const struct summary_process *lis
 			json_text(json, "program", list[i].program);
 		for (unsigned k = 0; k < SUMMARY_DEEDS; k++) {
 			json_object(json, names[k]);
-			json_number(json, "count", list[i].deeds[k].count);
-			json_number(json, "total_ns", list[i].deeds[k].total_ns);
+			json_numbers(json, "count total_ns", list[i].deeds[k].count,
+				     list[i].deeds[k].total_ns);
 			json_end(json);
 		}
 		json_end(json);
@@ -369,12 +352,8 @@ static void print_stream(struct json *json, const struct summary_stream *stream)
 
 	json_object(json, NULL);
 	json_text(json, "stream", stream->name);
-	json_number(json, "published", l->published);
-	json_number(json, "delivered", l->delivered);
-	json_number(json, "discarded", l->discarded);
-	json_number(json, "abandoned", l->abandoned);
-	json_number(json, "missed", l->missed);
-	json_number(json, "left_out", l->left_out);
+	json_numbers(json, "published delivered discarded abandoned missed left_out", l->published,
+		     l->delivered, l->discarded, l->abandoned, l->missed, l->left_out);
 	json_array(json, "losses");
 	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
 		json_object(json, NULL);
@@ -409,12 +388,12 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 		const struct summary_fault *fault = &summary->faults[i];
 
 		json_object(&json, NULL);
-		json_number(&json, "pid", (uint64_t)fault->pid);
-		json_number(&json, "gpu", fault->is.gpu);
-		json_number(&json, "queue", fault->is.queue);
+		json_numbers(&json, "pid gpu queue", (uint64_t)fault->pid, fault->is.gpu,
+			     fault->is.queue);
 		json_text(&json, "kind", rtl_hsa_fault_kind_text(fault->is.kind));
 		json_number(&json, "address", fault->is.address);
 		json_text(&json, "reason", fault->reason);
+		json_text(&json, "memory", fault->memory);
 		json_end(&json);
 	}
 	json_end(&json);

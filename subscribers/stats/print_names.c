@@ -45,34 +45,29 @@ static int compare_named(const void *a, const void *b)
 	return order ? order : strcmp(x->given, y->given);
 }
 
-static size_t shared_bytes(const char *a, const char *b)
-{
-	size_t n = 0;
-
-	while (a[n] && a[n] == b[n])
-		n++;
-	return n;
-}
-
 /* How many bytes at its begin each name shares with that which is most like it, of those that were given another
  * one. 0, or RTL_ENOMEM. */
-static int names_shared(const struct summary_row *rows, const struct summary_row *given,
-			size_t count, size_t *shared)
+static int names_shared(const char **names, const struct summary_row *given, size_t count,
+			size_t *shared)
 {
 	struct named *sorted = calloc(count + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return RTL_ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = (struct named){rows[i].name ? rows[i].name : "",
+		sorted[i] = (struct named){names[i] ? names[i] : "",
 					   given[i].name ? given[i].name : "", i};
 	/* Which is most like a name stands beside it, or beside its equals. */
 	qsort(sorted, count, sizeof(*sorted), compare_named);
 	for (size_t i = 1; i < count; i++) {
 		const struct named *a = &sorted[i - 1], *b = &sorted[i];
-		const bool same = !strcmp(a->given, b->given);
-		const size_t n = same ? shared[a->at] : shared_bytes(a->name, b->name);
+		size_t n = 0;
 
+		if (!strcmp(a->given, b->given))
+			n = shared[a->at];
+		else
+			while (a->name[n] && a->name[n] == b->name[n])
+				n++;
 		if (n > shared[a->at])
 			shared[a->at] = n;
 		shared[b->at] = n;
@@ -135,7 +130,6 @@ static bool continues_character(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Prints bytes; what would upset a terminal becomes '?'. */
 void summary_print_bytes(FILE *file, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
@@ -161,10 +155,8 @@ static void print_name(FILE *file, const char *name, size_t width, size_t shared
 	while (shared && continues_character(name[shared]))
 		shared--;
 
-	if (length <= width) {
-		summary_print_bytes(file, name, length);
-		return;
-	}
+	if (length <= width)
+		return summary_print_bytes(file, name, length);
 	/* Neither part tells it apart: make three, the middle one with the difference. */
 	if (shared >= head && shared < length - tail) {
 		const size_t middle = width - 2 * (width / 4) - 6;
@@ -175,11 +167,10 @@ static void print_name(FILE *file, const char *name, size_t width, size_t shared
 			print_part(file, name, 0, head);
 			fputs("...", file);
 			print_part(file, name, from, from + middle);
-			fputs("...", file);
-			print_part(file, name, length - tail, length);
-			return;
+			head = 0;
+		} else {
+			tail = width - 3 - head;
 		}
-		tail = width - 3 - head;
 	}
 	print_part(file, name, 0, head);
 	fputs("...", file);
@@ -197,11 +188,16 @@ void summary_set(char cell[SUMMARY_CELL], const char *format, ...)
 	va_end(arguments);
 }
 
+void summary_set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
+{
+	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
+}
+
 /* How wide columns are; 0: not shown. Returns their sum, with the gaps. */
 static size_t choose_widths(size_t widths[SUMMARY_CELLS], const struct summary_row *rows,
 			    size_t count, const struct summary_table *table)
 {
-	const size_t gap = (size_t)table->gap;
+	const size_t gap = table->is_close ? 1 : 2;
 	size_t used = 2 - gap, longest = 0; /* names stand 2 behind the last */
 
 	for (size_t cell = 0; cell < SUMMARY_CELLS; cell++) {
@@ -216,8 +212,7 @@ static size_t choose_widths(size_t widths[SUMMARY_CELLS], const struct summary_r
 	for (size_t i = 1; i < count; i++)
 		if (rows[i].name && strlen(rows[i].name) > longest)
 			longest = strlen(rows[i].name);
-	if (longest > NAME_WANTED)
-		longest = NAME_WANTED;
+	longest = longest > NAME_WANTED ? NAME_WANTED : longest;
 	for (size_t i = 0; i < table->dispensable_count && used + longest > table->columns; i++) {
 		size_t *width = &widths[table->dispensable[i]];
 
@@ -239,51 +234,45 @@ static void print_row(FILE *file, const struct summary_row *row, const size_t wi
 		if (!widths[cell])
 			continue;
 		fprintf(file, "%s%*s", before, is_left ? -width : width, row->cells[cell]);
-		before = table->gap == 1 ? " " : "  ";
+		before = table->is_close ? " " : "  ";
 	}
 }
 
-/* Names that do not fit lose their types, unless those told them apart. Those that did are in `own`, to be
- * freed. 0, or RTL_ENOMEM. */
-static int shorten(struct summary_row *rows, const struct summary_row *given, size_t count,
-		   size_t width, char **own)
+/* Names that do not fit lose their types, unless those told them apart; `own`, to be freed, has those that did. */
+static int shorten(const char **names, const struct summary_row *given, size_t count, size_t width,
+		   char **own, size_t *shared)
 {
-	size_t *shared = calloc(count, sizeof(*shared));
-	int error;
-
-	for (size_t i = 1; i < count; i++) {
-		if (given[i].name && strlen(given[i].name) > width)
+	for (size_t i = 0; i < count; i++) {
+		if (i && given[i].name && strlen(given[i].name) > width)
 			own[i] = without_types(given[i].name);
-		rows[i].name = own[i] ? own[i] : given[i].name;
+		names[i] = own[i] ? own[i] : given[i].name;
 	}
-	error = shared ? names_shared(rows, given, count, shared) : RTL_ENOMEM;
-	for (size_t i = 1; !error && i < count; i++)
+	if (names_shared(names, given, count, shared))
+		return RTL_ENOMEM;
+	for (size_t i = 1; i < count; i++)
 		if (own[i] && shared[i] == strlen(own[i]))
-			rows[i].name = given[i].name;
-	free(shared);
-	return error;
+			names[i] = given[i].name;
+	memset(shared, 0, count * sizeof(*shared));
+	return names_shared(names, given, count, shared);
 }
 
-void summary_print_table(FILE *file, const struct summary_row *given, size_t count,
+void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
 			 const struct summary_table *table)
 {
 	size_t *shared = calloc(count, sizeof(*shared)), widths[SUMMARY_CELLS];
-	const size_t used = choose_widths(widths, given, count, table);
+	const size_t used = choose_widths(widths, rows, count, table);
 	const size_t width =
 		table->columns > used + NAME_COLUMNS ? table->columns - used : NAME_COLUMNS;
-	struct summary_row *rows = calloc(count, sizeof(*rows));
+	const char **names = calloc(count, sizeof(*names));
 	char **own = calloc(count, sizeof(*own));
 
-	if (!shared || !rows || !own)
-		goto out;
-	memcpy(rows, given, count * sizeof(*rows));
-	if (shorten(rows, given, count, width, own) || names_shared(rows, given, count, shared))
+	if (!shared || !names || !own || shorten(names, rows, count, width, own, shared))
 		goto out;
 	for (size_t i = 0; i < count; i++) {
 		print_row(file, &rows[i], widths, table);
-		if (rows[i].name && *rows[i].name) {
+		if (names[i] && *names[i]) {
 			fputs("  ", file);
-			print_name(file, rows[i].name, width, shared[i]);
+			print_name(file, names[i], width, shared[i]);
 		}
 		fputc('\n', file);
 	}
@@ -291,6 +280,6 @@ out:
 	for (size_t i = 0; own && i < count; i++)
 		free(own[i]);
 	free(own);
-	free(rows);
+	free(names);
 	free(shared);
 }

@@ -20,18 +20,6 @@ enum { SHARE, IDLE, PIECES, LONGEST, WHY };
 /* Of a line, what stands before them. */
 #define GAP_COLUMNS 34u
 
-static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
-{
-	char text[SUMMARY_DURATION_SIZE];
-
-	summary_set(cell, "%s", summary_duration(text, ns));
-}
-
-static void set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole)
-{
-	summary_set(cell, "%.1f%%", whole ? 100.0 * (double)part / (double)whole : 0.0);
-}
-
 /* ---- idle time ---- */
 
 #define NOT_SUBMITTED "no work submitted"
@@ -172,9 +160,9 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 
 		if (ns < span / GAP_PART)
 			continue;
-		set_share(row->cells[0], ns, span);
-		set_ns(row->cells[1], ns);
-		set_ns(row->cells[2], gap->is->begin - begin_ns);
+		summary_set_share(row->cells[0], ns, span);
+		summary_set_ns(row->cells[1], ns, 4);
+		summary_set_ns(row->cells[2], gap->is->begin - begin_ns, 4);
 		summary_set(row->cells[3], "%" PRIu32, gap->device->number);
 		row->name = gap_text(gap, columns - GAP_COLUMNS);
 		count++;
@@ -183,7 +171,7 @@ static void print_gaps(FILE *file, const struct summary *summary, unsigned colum
 		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, "cause"};
 		fputs("\nLargest idle gaps of the GPUs\n", file);
 		summary_print_table(file, rows, count + 1,
-				    &(struct summary_table){.columns = columns, .gap = 2});
+				    &(struct summary_table){.columns = columns});
 	}
 	free_names(rows, rows ? count : 0);
 }
@@ -193,11 +181,8 @@ static void print_causes(FILE *file, const char *heading, const char *what,
 			 unsigned top)
 {
 	static const uint8_t dispensable[] = {WHY, LONGEST, PIECES};
-	const struct summary_table table = {.columns = columns,
-					    .gap = 2,
-					    .left = 1 << WHY,
-					    .dispensable = dispensable,
-					    .dispensable_count = sizeof(dispensable)};
+	const struct summary_table table = {
+		.columns = columns, .left = 1 << WHY, SUMMARY_DISPENSABLE(dispensable)};
 	char whole[SUMMARY_DURATION_SIZE];
 	size_t count, shown;
 	struct idle_row *list = summary_idle_rows(of, &count);
@@ -211,10 +196,10 @@ static void print_causes(FILE *file, const char *heading, const char *what,
 		for (size_t i = 0; i < shown; i++) {
 			struct summary_row *row = &rows[i + 1];
 
-			set_share(row->cells[SHARE], list[i].total_ns, whole_ns);
-			set_ns(row->cells[IDLE], list[i].total_ns);
+			summary_set_share(row->cells[SHARE], list[i].total_ns, whole_ns);
+			summary_set_ns(row->cells[IDLE], list[i].total_ns, 4);
 			summary_set(row->cells[PIECES], "%" PRIu64, list[i].count);
-			set_ns(row->cells[LONGEST], list[i].longest_ns);
+			summary_set_ns(row->cells[LONGEST], list[i].longest_ns, 4);
 			summary_set(row->cells[WHY], "%s", causes[list[i].cause].group);
 			row->name = cause_text(&list[i]);
 		}
@@ -244,7 +229,7 @@ void summary_print_idle(FILE *file, const struct summary *summary, unsigned colu
 static void print_within(FILE *file, const struct summary_view *ranges, unsigned columns,
 			 unsigned top)
 {
-	const struct summary_table table = {.columns = columns, .gap = 2, .left = 1};
+	const struct summary_table table = {.columns = columns, .left = 1};
 	struct summary_row *rows = calloc(SUMMARY_WITHIN_SHOWN * ranges->count + 1, sizeof(*rows));
 	size_t count = 1;
 
@@ -256,8 +241,8 @@ static void print_within(FILE *file, const struct summary_view *ranges, unsigned
 		for (size_t k = 0; k < n; k++, count++) {
 			summary_set(rows[count].cells[0], "%.*s", k ? 0 : 32,
 				    ranges->groups[i]->name);
-			set_share(rows[count].cells[1], within[k]->ns, total_ns);
-			set_ns(rows[count].cells[2], within[k]->ns);
+			summary_set_share(rows[count].cells[1], within[k]->ns, total_ns);
+			summary_set_ns(rows[count].cells[2], within[k]->ns, 4);
 			rows[count].name = within[k]->what->name;
 		}
 	}
@@ -295,11 +280,11 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 		summary_set(row->cells[0], has_rank ? "rank %" PRId32 : "process %" PRId32,
 			    has_rank ? part->process->rank : part->process->pid);
 		summary_set(row->cells[1], "%" PRIu64, part->count);
-		set_ns(row->cells[2], part->total_ns / part->count);
+		summary_set_ns(row->cells[2], part->total_ns / part->count, 4);
 		if (work_ns)
-			set_share(row->cells[3], work_ns, part->total_ns);
+			summary_set_share(row->cells[3], work_ns, part->total_ns);
 		if (wait) {
-			set_share(row->cells[4], wait->total_ns, part->total_ns);
+			summary_set_share(row->cells[4], wait->total_ns, part->total_ns);
 			row->name = cause_text(wait);
 		}
 		free(list);
@@ -313,9 +298,8 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 			100.0 * ((double)parts[0]->total_ns / (double)parts[0]->count /
 					 ((double)range->total_ns / (double)range->count) -
 				 1));
-		summary_print_table(
-			file, rows, shown + 1,
-			&(struct summary_table){.columns = columns, .gap = 2, .left = 1});
+		summary_print_table(file, rows, shown + 1,
+				    &(struct summary_table){.columns = columns, .left = 1});
 	}
 	free_names(rows, rows ? shown : 0);
 	free(parts);
@@ -328,10 +312,7 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 			 const struct summary_style *style)
 {
 	static const uint8_t dispensable[] = {MEAN, STEPS, NOT_KNOWN_SHARE};
-	const struct summary_table table = {.columns = columns,
-					    .gap = 2,
-					    .dispensable = dispensable,
-					    .dispensable_count = sizeof(dispensable)};
+	const struct summary_table table = {.columns = columns, SUMMARY_DISPENSABLE(dispensable)};
 	struct summary_view view;
 	struct summary_row *rows;
 	size_t count = 0;
@@ -349,12 +330,13 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 		if (!whole || !group->count)
 			continue;
 		summary_set(row->cells[STEPS], "%" PRIu64, group->count);
-		set_ns(row->cells[MEAN], group->total_ns / group->count);
-		set_ns(row->cells[BUSY], group->busy_ns / group->count);
-		set_share(row->cells[BUSY_SHARE], group->busy_ns, whole);
+		summary_set_ns(row->cells[MEAN], group->total_ns / group->count, 4);
+		summary_set_ns(row->cells[BUSY], group->busy_ns / group->count, 4);
+		summary_set_share(row->cells[BUSY_SHARE], group->busy_ns, whole);
 		for (int k = 0; k < IDLE_GROUPS; k++)
 			if (k != IDLE_NOT_KNOWN || group->idle_ns[k])
-				set_share(row->cells[BUSY_SHARE + 1 + k], group->idle_ns[k], whole);
+				summary_set_share(row->cells[BUSY_SHARE + 1 + k], group->idle_ns[k],
+						  whole);
 		row->name = group->name;
 		count++;
 	}
@@ -363,8 +345,8 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 			{"count", "mean", "busy", "busy", "no work", "not started", "not known"},
 			"range"};
 		fputs("\nGPUs within ranges, of each on average: busy, idle as no work was "
-		      "submitted, or "
-		      "not started\n",
+		      "submitted, "
+		      "or not started\n",
 		      file);
 		summary_print_table(file, rows, count + 1, &table);
 	}
@@ -393,7 +375,7 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 static void fill(struct summary_row *row, const struct summary_process *process, bool has_ranks,
 		 bool by_rank, enum summary_deed calls)
 {
-	static const enum summary_deed shown[] = {SUMMARY_KERNELS, SUMMARY_COPIES};
+	const enum summary_deed shown[] = {SUMMARY_KERNELS, SUMMARY_COPIES, calls};
 	const char *program = by_rank || !process->program ? "" : process->program;
 	const char *host = process->host_name ? process->host_name : "";
 	char *name;
@@ -405,10 +387,10 @@ static void fill(struct summary_row *row, const struct summary_process *process,
 	summary_set(row->cells[1], "%" PRId64,
 		    by_rank ? (int64_t)process->processes : process->pid);
 	for (size_t k = 0; k < 3; k++) {
-		const struct summary_deeds *deeds = &process->deeds[k < 2 ? shown[k] : calls];
+		const struct summary_deeds *deeds = &process->deeds[shown[k]];
 
 		summary_set(row->cells[2 + 2 * k], "%" PRIu64, deeds->count);
-		set_ns(row->cells[3 + 2 * k], deeds->total_ns);
+		summary_set_ns(row->cells[3 + 2 * k], deeds->total_ns, 4);
 	}
 	if (asprintf(&name, "%s%s%s", host, *host && *program ? ": " : "", program) >= 0)
 		row->name = name;
@@ -438,8 +420,7 @@ static void print_processes(FILE *file, const struct summary_process *list, size
 	summary_set(rows[0].cells[6], calls == SUMMARY_HIP_CALLS ? "HIP calls" : "calls");
 	fprintf(file, "\n%s: %zu%s\n", by_rank ? "Ranks" : "Processes", count,
 		shown < count ? ", the first ones" : "");
-	summary_print_table(file, rows, shown + 1,
-			    &(struct summary_table){.columns = columns, .gap = 2});
+	summary_print_table(file, rows, shown + 1, &(struct summary_table){.columns = columns});
 	free_names(rows, shown);
 }
 

@@ -24,7 +24,6 @@ enum { BUS = RATE + 1, SKEW, LATE, ORIGIN = LATE /* of nodes */, CELLS };
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
 static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, ORIGIN, SHARE, RATE, MAX, P99};
 
-/* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
 {
 	static const char *const units[] = {"us", "ms", "s"};
@@ -39,10 +38,9 @@ static const char *format_duration(char *text, size_t size, uint64_t ns, int dig
 	}
 	for (; value >= 1000 * round && unit < 2; unit++)
 		value /= 1e3;
-	int before = value < 10 * round     ? 1
-		     : value < 100 * round  ? 2
-		     : value < 1000 * round ? 3
-					    : 4;
+	int before = 1;
+	for (double limit = 10; before < 4 && value >= limit * round; limit *= 10)
+		before++;
 	snprintf(text, size, "%.*f%s", digits > before ? digits - before : 0, value, units[unit]);
 	return text;
 }
@@ -52,15 +50,20 @@ const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns)
 	return format_duration(text, SUMMARY_DURATION_SIZE, ns, 4);
 }
 
+void summary_set_ns(char cell[SUMMARY_CELL], uint64_t ns, int digits)
+{
+	format_duration(cell, SUMMARY_CELL, ns, digits);
+}
+
 /* Bytes in 4 digits, decimal units. */
-static void format_bytes(char *text, size_t size, double bytes, const char *after)
+static void set_bytes(char cell[SUMMARY_CELL], double bytes, const char *after)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
 	unsigned unit = 0;
 
 	for (; bytes >= 999.95 && unit < 4; unit++)
 		bytes /= 1e3;
-	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
+	summary_set(cell, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
 }
 
 /* How far apart ranks come on average, and for which one the others waited longest: "rank 3, 92%". */
@@ -70,7 +73,7 @@ static void fill_skew(struct summary_row *row, const struct summary_skew *skew, 
 
 	for (int32_t i = 1; i < skew->ranks; i++)
 		late = skew->late[i].ns > skew->late[late].ns ? i : late;
-	format_duration(row->cells[SKEW], sizeof(row->cells[0]), skew->ns / skew->count, digits);
+	summary_set_ns(row->cells[SKEW], skew->ns / skew->count, digits);
 	if (skew->ns)
 		summary_set(row->cells[LATE], "rank %" PRId32 ", %.0f%%", late,
 			    100.0 * (double)skew->late[late].ns / (double)skew->ns);
@@ -109,27 +112,22 @@ static void fill_row(struct summary_row *row, const struct summary_group *group,
 
 	row->name = group->name;
 	summary_set(row->cells[COUNT], "%" PRIu64, group->count + group->untimed);
-	summary_set(row->cells[SHARE], "%.1f%%",
-		    total_ns ? 100.0 * (double)group->total_ns / (double)total_ns : 0.0);
+	summary_set_share(row->cells[SHARE], group->total_ns, total_ns);
 	if (group->section->has_bytes)
-		format_bytes(row->cells[BYTES], sizeof(row->cells[0]), (double)group->bytes, "");
+		set_bytes(row->cells[BYTES], (double)group->bytes, "");
 	if (group->section->has_bytes && group->total_ns)
-		format_bytes(row->cells[RATE], sizeof(row->cells[0]),
-			     summary_group_rate(group) * 1e9, "/s");
+		set_bytes(row->cells[RATE], summary_group_rate(group) * 1e9, "/s");
 	else if (group->section->has_bytes)
 		strcpy(row->cells[RATE], "-");
 	if (group->bus > 0 && group->total_ns)
-		format_bytes(row->cells[BUS], sizeof(row->cells[0]),
-			     summary_group_rate(group) * group->bus * 1e9, "/s");
+		set_bytes(row->cells[BUS], summary_group_rate(group) * group->bus * 1e9, "/s");
 	if (group->skew && group->skew->count)
 		fill_skew(row, group->skew, digits);
 	if (group->gaps)
-		format_duration(row->cells[GAP], sizeof(row->cells[0]), group->gap_ns / group->gaps,
-				digits);
+		summary_set_ns(row->cells[GAP], group->gap_ns / group->gaps, digits);
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		if (group->count)
-			format_duration(row->cells[times[i].cell], sizeof(row->cells[0]),
-					times[i].ns, digits);
+			summary_set_ns(row->cells[times[i].cell], times[i].ns, digits);
 		else
 			strcpy(row->cells[times[i].cell], "-");
 	}
@@ -150,14 +148,12 @@ static void fill_rest(struct summary_row *row, const struct summary_view *view, 
 	summary_set(name, "(%zu more)", view->count - n);
 	row->name = name;
 	summary_set(row->cells[COUNT], "%" PRIu64, count);
-	summary_set(row->cells[SHARE], "%.1f%%",
-		    total_ns ? 100.0 * (double)total / (double)total_ns : 0.0);
-	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
+	summary_set_share(row->cells[SHARE], total, total_ns);
+	summary_set_ns(row->cells[TOTAL], total, digits);
 	if (!strcmp(view->groups[n]->section->kind, "launch"))
 		*row->cells[SHARE] = *row->cells[TOTAL] = '\0';
 }
 
-/* What a section's things are called, in the head of the column of names. */
 const char *summary_name_heading(const struct summary_section *section)
 {
 	if (!strcmp(section->kind, "task") || !strcmp(section->kind, "launch"))
@@ -229,7 +225,7 @@ static void print_table(FILE *file, struct summary_row *rows, size_t count, cons
 			const char *heading, bool nodes, unsigned columns)
 {
 	const struct summary_table table = {.columns = columns,
-					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
+					    .is_close = columns < SHORT_COLUMNS,
 					    .left = 1 << KEY | (unsigned)nodes << ORIGIN,
 					    .dispensable =
 						    nodes ? dispensable_of_nodes : dispensable,
@@ -271,8 +267,8 @@ static void print_rows(FILE *file, const struct summary_view *view, const char *
 	for (size_t i = 0; path_ns && i < count && i < view->count && (!top || i < top); i++) {
 		fill_origin(rows[i + 1].cells[ORIGIN], view->groups[i]->origin);
 		if (view->groups[i]->path_ns)
-			summary_set(rows[i + 1].cells[PATH], "%.1f%%",
-				    100.0 * (double)view->groups[i]->path_ns / (double)path_ns);
+			summary_set_share(rows[i + 1].cells[PATH], view->groups[i]->path_ns,
+					  path_ns);
 	}
 	if (count)
 		print_table(file, rows, count + 1, "", heading, path_ns, columns);
@@ -530,6 +526,11 @@ static void print_faults(FILE *file, const struct summary *summary)
 		colon = colon ? colon + 2 : fault->reason;
 		summary_print_bytes(file, colon, strlen(colon));
 		fputc('\n', file);
+		if (fault->memory) {
+			fputs("  ", file);
+			summary_print_bytes(file, fault->memory, strlen(fault->memory));
+			fputc('\n', file);
+		}
 	}
 	if (shown < summary->fault_count)
 		fprintf(file, "and %zu more faults\n", summary->fault_count - shown);

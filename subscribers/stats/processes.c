@@ -11,10 +11,7 @@ struct summary_process *summary_process(struct summary *summary, uint64_t key)
 
 	while (*link && (*link)->key != key)
 		link = &(*link)->next;
-	if (*link)
-		return *link;
-	*link = summary_alloc(summary, sizeof(**link));
-	if (*link)
+	if (!*link && (*link = summary_alloc(summary, sizeof(**link))))
 		**link = (struct summary_process){.key = key, .rank = -1};
 	return *link;
 }
@@ -36,10 +33,9 @@ int summary_process_describe(struct summary *summary, struct summary_process *pr
 
 static bool is_of_use(const struct summary_process *process)
 {
-	for (unsigned i = 0; i < SUMMARY_DEEDS; i++) {
+	for (unsigned i = 0; i < SUMMARY_DEEDS; i++)
 		if (process->deeds[i].count)
 			return true;
-	}
 	return false;
 }
 
@@ -68,10 +64,9 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 	if (!*list)
 		return RTL_ENOMEM;
 	n = 0;
-	for (const struct summary_process *p = summary->processes; p; p = p->next) {
+	for (const struct summary_process *p = summary->processes; p; p = p->next)
 		if (is_of_use(p))
 			(*list)[n++] = *p;
-	}
 	qsort(*list, n, sizeof(**list), compare);
 	return 0;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model.h"
-#include "wanted.h"
 
 struct sink_stream {
 	struct sink_stream *next;
@@ -44,7 +43,7 @@ static void take_faults(void *user, const struct rtl_event *const *events, size_
 
 		if (copy)
 			summary->faults[at] =
-				(struct summary_fault){*is, events[i]->process->pid, copy};
+				(struct summary_fault){*is, events[i]->process->pid, copy, NULL};
 		else if (at < SUMMARY_FAULTS_KEPT)
 			sink->host->fail(sink->host, "out of memory");
 	}
@@ -77,10 +76,15 @@ static int facts_add_stream(struct sink *sink, const struct rtl_stream_info *str
 		{RTL_METADATA, sizeof(struct rtl_roctx_name), take_names, true}};
 	static const struct wanted_stream known[] = {
 		{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, WANTED(faults)},
-		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(names)}};
+		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(names)},
+		{RTL_STREAM_RCCL, RTL_STREAM_RCCL_VERSION, WANTED(collectives_types)},
+		{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, WANTED(counted_types)}};
+	void *const users[] = {sink, sink, &sink->collectives, &sink->counted};
 	const struct wanted_stream *found = wanted_find(WANTED(known), stream->name);
-	const int error = found ? wanted_subscribe(sink->host, stream, found, sink, NULL) : 0;
+	const int error =
+		found ? wanted_subscribe(sink->host, stream, found, users[found - known], NULL) : 0;
 
+	sink->collectives.is_on |= found == &known[2];
 	return error == RTL_ENOTSUP ? 0 : error;
 }
 
@@ -95,14 +99,10 @@ int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
 	if (!*end)
 		return RTL_ENOMEM;
 	(*end)->info = stream;
-	if (!strcmp(stream->name, RTL_STREAM_RCCL))
-		return collectives_add_stream(&sink->collectives, stream);
 	error = tracks_add_stream(&sink->tracks, stream);
 	if (!error)
 		error = graphs_add_stream(&sink->graphs, stream);
-	if (!error)
-		error = facts_add_stream(sink, stream);
-	return error ? error : counted_add_stream(&sink->counted, stream);
+	return error ? error : facts_add_stream(sink, stream);
 }
 
 struct loss_sink {

@@ -12,24 +12,19 @@
 #include "map.h"
 #include "pairing.h"
 #include "summary.h"
+#include "wanted.h"
 
-/*
- * Hardware counters, of dispatches by kernel and of GPUs in intervals, for the summary.
- *
- * Threads: the one that calls the subscriber.
- */
+/* Hardware counters, of dispatches by kernel and of GPUs in intervals. */
 struct counted {
 	const struct rtl_host *host;
 	struct summary *summary;
-	struct map all; /* hash of what it is of and the counter -> struct summary_counter * */
-	struct map
-		ledgers; /* hash of process and GPU -> struct rtl_hsa_counter_ledger *, the newest */
+	struct map all;     /* hash of what it is of and the counter -> struct summary_counter * */
+	struct map ledgers; /* hash of process and GPU -> struct rtl_hsa_counter_ledger * */
 };
 
-/** Subscribes, if the stream is that of counters. 0, or an rtl_error. */
-int counted_add_stream(struct counted *counted, const struct rtl_stream_info *stream);
-/** After the last event, once kernels have been counted: what there is is put in order. 0, or
- *  RTL_ENOMEM. */
+/** What it takes of its stream, as that of collectives: `user` is the struct counted. */
+extern const struct wanted counted_types[3], collectives_types[1];
+/** After the last event, once kernels have been counted: what there is is put in order. 0, or RTL_ENOMEM. */
 int counted_finish(struct counted *counted);
 void counted_fini(struct counted *counted);
 
@@ -127,8 +122,8 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works);
 void graphs_fini(struct graphs *graphs);
 
 /*
- * Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one of the two
- * wait for it, until very many others have come. Threads: the one that calls the subscriber.
+ * Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one
+ * of the two wait for it, until very many others have come.
  */
 struct collectives {
 	const struct rtl_host *host;
@@ -139,8 +134,6 @@ struct collectives {
 	struct collective_launch *first, *last; /* of these, oldest first */
 };
 
-/** Subscribes to the stream rtl.rccl. 0, or an rtl_error. */
-int collectives_add_stream(struct collectives *collectives, const struct rtl_stream_info *stream);
 /** Takes a kernel, if it is RCCL's. False: out of memory. */
 bool collectives_add_kernel(struct collectives *collectives, const struct rtl_event *event,
 			    struct summary_group *kernel, uint64_t begin, uint64_t end);
@@ -151,22 +144,18 @@ void collectives_settle(struct collectives *collectives);
  * A track: one kind of things on one stream that take time, and their section of the summary.
  * Which kinds a stream has follows from the description of its types alone:
  *
- * - an end event whose payload has the TIME fields begin_ns and end_ns says itself how long it
- *   took (a dispatch on the GPU); if there is a field `gpu` too and it is a task, it makes that
- *   device busy;
- *   of a transfer, `bytes` says how much was moved, and a `status` other than 0 that it was
- * refused;
+ * - an end event whose payload has the TIME fields begin_ns and end_ns says itself how long it took (a dispatch on the
+ *   GPU); if there is a field `gpu` too and it is a task, it makes that device busy; of a transfer, `bytes` says how
+ *   much was moved, and a `status` other than 0 that it was refused;
  * - otherwise a begin and an end event are paired by process and instance.
  *
- * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
- * is a section of its own. The name of a range of roctx is its text, `name`.
+ * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin is a section of
+ * its own. The name of a range of roctx is its text, `name`.
  *
  * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
  *
- * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
- * string of the payload. Different tracepoints with equal names are one row.
- *
- * Threads: the one that calls the subscriber.
+ * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first string of the payload.
+ * Different tracepoints with equal names are one row.
  */
 struct track;
 

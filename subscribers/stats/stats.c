@@ -81,22 +81,13 @@ static int open_path(const struct stats *stats, int flags)
 			      strerror(errno));
 }
 
-static int check_output(const struct stats *stats)
-{
-	const int fd = open_path(stats, 0);
-
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 ? fd : 0;
-}
-
 /* As much as can be known of the output now: its name, or at least that its pattern is one. */
 static int set_output(struct stats *stats, const char *value)
 {
 	struct output_names_room room;
 	struct output_names names;
 	bool known = output_names_known(stats->host, value, &room, &names);
-	int error;
+	int error, fd;
 
 	if (!strcmp(value, "stderr"))
 		return 0;
@@ -107,8 +98,10 @@ static int set_output(struct stats *stats, const char *value)
 	if (!known)
 		names = output_names_here(&room);
 	error = name_output(stats, &names);
-	if (!error && known)
-		return check_output(stats);
+	if (!error && known) {
+		fd = open_path(stats, 0); /* whether that can be */
+		return fd < 0 ? fd : close(fd);
+	}
 	free(stats->path);
 	stats->path = NULL;
 	return error;

@@ -122,10 +122,9 @@ struct summary_section *summary_section(struct summary *summary, const char *str
 	struct summary_section **link = &summary->sections, *section;
 	const unsigned place = place_of(stream, kind);
 
-	for (section = *link; section; section = section->next) {
+	for (section = *link; section; section = section->next)
 		if (!strcmp(section->stream, stream) && !strcmp(section->kind, kind))
 			return section;
-	}
 	section = summary_alloc(summary, sizeof(*section));
 	if (!section || !(section->stream = summary_copy(summary, stream)) ||
 	    !(section->kind = summary_copy(summary, kind)) ||
@@ -141,12 +140,11 @@ struct summary_section *summary_section(struct summary *summary, const char *str
 
 struct summary_group *summary_group(struct summary_section *section, const char *name)
 {
-	struct summary_group **place;
+	struct summary_group **place, *group;
 	char *readable = demangle(name);
 
 	if (readable) {
-		struct summary_group *group = summary_group(section, readable);
-
+		group = summary_group(section, readable);
 		free(readable);
 		return group;
 	}
@@ -156,23 +154,20 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 		return *place;
 	if (section->groups.count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)
 		return summary_group(section, SUMMARY_OTHERS);
-	struct summary_group *group = summary_group_create(section, name);
+	group = summary_group_create(section, name);
 	place = group ? hash_add(&section->groups, &group_kind, hash, name) : NULL;
-	if (!place) {
-		summary_group_destroy(group);
-		return NULL;
-	}
-	return *place = group;
+	if (place)
+		return *place = group;
+	summary_group_destroy(group);
+	return NULL;
 }
 
 void summary_group_add(struct summary_group *group, uint64_t duration_ns)
 {
 	group->count++;
 	group->total_ns += duration_ns;
-	if (duration_ns < group->min_ns)
-		group->min_ns = duration_ns;
-	if (duration_ns > group->max_ns)
-		group->max_ns = duration_ns;
+	group->min_ns = duration_ns < group->min_ns ? duration_ns : group->min_ns;
+	group->max_ns = duration_ns > group->max_ns ? duration_ns : group->max_ns;
 	histogram_add(&group->histogram, duration_ns);
 }
 
@@ -242,9 +237,8 @@ uint64_t summary_group_quantile(const struct summary_group *group, double share)
 {
 	uint64_t value = histogram_quantile(&group->histogram, share);
 
-	return value < group->min_ns   ? group->min_ns
-	       : value > group->max_ns ? group->max_ns
-				       : value;
+	value = value > group->max_ns ? group->max_ns : value;
+	return value < group->min_ns ? group->min_ns : value;
 }
 
 /* Longest total first, then most often, then by name: the same order in every run. */
@@ -260,7 +254,7 @@ int summary_compare_groups(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* What a sort goes by; ties, and names, by summary_compare_groups or by the name. */
+/* What a sort goes by; ties by summary_compare_groups. */
 static double sort_value(const struct summary_group *group, enum summary_sort sort)
 {
 	if (sort == SUMMARY_BY_COUNT)
@@ -273,19 +267,20 @@ static double sort_value(const struct summary_group *group, enum summary_sort so
 			: sort == SUMMARY_BY_MAX ? group->max_ns
 			: sort == SUMMARY_BY_P50 ? summary_group_quantile(group, 0.5)
 			: sort == SUMMARY_BY_P99 ? summary_group_quantile(group, 0.99)
-						 : 0);
+						 : group->total_ns);
 }
 
-static int compare_by(const void *a, const void *b, void *sort)
+static int compare_by(const void *a, const void *b, void *user)
 {
+	const enum summary_sort sort = *(const enum summary_sort *)user;
 	const struct summary_group *x = *(struct summary_group *const *)a;
 	const struct summary_group *y = *(struct summary_group *const *)b;
-	const double of_x = sort_value(x, *(const enum summary_sort *)sort);
-	const double of_y = sort_value(y, *(const enum summary_sort *)sort);
+	const double of_x = sort_value(x, sort), of_y = sort_value(y, sort);
 
-	if (*(const enum summary_sort *)sort == SUMMARY_BY_NAME)
+	if (sort == SUMMARY_BY_NAME)
 		return strcmp(x->name, y->name);
-	return of_x != of_y ? (of_x > of_y ? -1 : 1) : summary_compare_groups(a, b);
+	return of_x != of_y && sort != SUMMARY_BY_TOTAL ? (of_x > of_y ? -1 : 1)
+							: summary_compare_groups(a, b);
 }
 
 int summary_view(const struct summary_section *section, enum summary_sort sort,
@@ -297,6 +292,7 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 		return RTL_ENOMEM;
 	for (size_t i = 0; i < section->groups.capacity; i++) {
 		struct summary_group *group = section_group_at(section, i);
+
 		if (!group || !(group->count + group->untimed))
 			continue;
 		view->groups[view->count++] = group;
@@ -304,12 +300,7 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 		view->untimed += group->untimed;
 		view->operations += group->count + group->untimed;
 	}
-	if (sort == SUMMARY_BY_TOTAL)
-		qsort(view->groups, view->count, sizeof(struct summary_group *),
-		      summary_compare_groups);
-	else
-		qsort_r(view->groups, view->count, sizeof(struct summary_group *), compare_by,
-			&sort);
+	qsort_r(view->groups, view->count, sizeof(struct summary_group *), compare_by, &sort);
 	return 0;
 }
 
@@ -318,21 +309,23 @@ int summary_view(const struct summary_section *section, enum summary_sort sort,
 static struct summary_stream *find_stream(struct summary *summary, const char *name)
 {
 	struct summary_stream **link = &summary->streams;
-	struct summary_stream *stream;
 
-	for (; *link; link = &(*link)->next) {
-		if (!strcmp((*link)->name, name))
-			return *link;
-	}
-	*link = stream = summary_alloc(summary, sizeof(*stream) + strlen(name) + 1);
-	if (stream)
-		strcpy(stream->name, name);
-	return stream;
+	while (*link && strcmp((*link)->name, name) != 0)
+		link = &(*link)->next;
+	if (!*link && (*link = summary_alloc(summary, sizeof(**link) + strlen(name) + 1)))
+		strcpy((*link)->name, name);
+	return *link;
 }
 
 void summary_set_unfinished(struct summary *summary)
 {
 	summary->unfinished = true;
+}
+
+void summary_fault_memory(struct summary *summary, size_t number, const char *text)
+{
+	if (text && number < SUMMARY_FAULTS_KEPT && number < summary->fault_count)
+		summary->faults[number].memory = summary_copy(summary, text);
 }
 
 int summary_add_ledger(struct summary *summary, const char *name, const struct rtl_ledger *ledger)
@@ -359,14 +352,11 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 		return RTL_ENOMEM;
 	for (link = &stream->losses; *link && strcmp((*link)->cause, cause) != 0;)
 		link = &(*link)->next;
-	if (!*link) {
-		*link = summary_alloc(summary, sizeof(**link) + strlen(cause) + 1);
-		if (!*link)
-			return RTL_ENOMEM;
+	if (!*link && (*link = summary_alloc(summary, sizeof(**link) + strlen(cause) + 1)))
 		strcpy((*link)->cause, cause);
-	}
-	(*link)->count += count;
-	return 0;
+	if (*link)
+		(*link)->count += count;
+	return *link ? 0 : RTL_ENOMEM;
 }
 
 int summary_add_filtered(struct summary *summary, const char *name, uint64_t count)

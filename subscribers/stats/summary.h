@@ -39,11 +39,7 @@ struct summary_process;
 struct summary *summary_create(void);
 void summary_destroy(struct summary *summary);
 
-/**
- * The section of a stream's events of one kind. If there is none yet, one is made.
- * @param kind  e.g. "task"; singular, heads the column of names
- * @param title  e.g. "GPU kernels"
- */
+/** The section of a stream's events of one kind ("task"; heads the column of names); made if there is none yet. */
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
@@ -52,27 +48,18 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 
 /** Counts one duration. */
 void summary_group_add(struct summary_group *group, uint64_t duration_ns);
-/**
- * One that had not ended when its process did: it is shown by itself and counted with no others.
- * @param tid  its thread
- * @param duration_ns  from its begin to the end of the process
- * @return 0, or RTL_ENOMEM
- */
+/** One that had not ended when its process did, so long after it began: shown by itself, counted with no others. 0, or
+ *  RTL_ENOMEM. */
 int summary_section_add_open(struct summary_section *section, const char *name, uint32_t tid,
 			     uint64_t duration_ns);
 /** A device by its number. */
 struct summary_device *summary_device(struct summary *summary, uint32_t number);
-/**
- * What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its
- * tracepoint (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM.
- */
+/** What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its tracepoint
+ *  (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM. */
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value);
-/**
- * Tells why devices were idle, once all is counted and the ledger is known, and which gaps were the
- * longest, those of all devices together.
- * @return 0, or RTL_ENOMEM
- */
+/** Tells why devices were idle, and which gaps were the longest, of all devices together, once all is counted and the
+ *  ledger is known. 0, or RTL_ENOMEM. */
 int summary_explain(struct summary *summary);
 /** What a process does. */
 enum summary_deed {
@@ -94,13 +81,14 @@ int summary_add_ledger(struct summary *summary, const char *stream,
 /** A cause of lost or missed events. 0, or RTL_ENOMEM. */
 int summary_add_loss(struct summary *summary, const char *stream, const char *cause,
 		     uint64_t count);
-
 /** Of those that its ledger says were left out, so many would have been recorded else. 0, or RTL_ENOMEM. */
 int summary_add_filtered(struct summary *summary, const char *stream, uint64_t count);
 
-/** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is
- *  lost, "so far". */
+/** Events and ledger are not complete yet: the text says only what is lost, "so far". */
 void summary_set_unfinished(struct summary *summary);
+
+/** Where the address of the fault that was taken as number so many lies; NULL: not known. */
+void summary_fault_memory(struct summary *summary, size_t number, const char *text);
 
 /** What tables are broken down by. */
 enum summary_by {
@@ -117,11 +105,9 @@ enum summary_by {
 
 #define SUMMARY_ERROR 512u
 /**
- * Before anything is counted.
+ * Before anything is counted. 0, or an rtl_error, and what is wrong.
  * @param by  range, stream, ...; NULL: nothing
  * @param groups  file of patterns, for group; NULL: as RTL_GROUPS says, if anything
- * @param error  gets what is wrong, if anything is
- * @return 0, or an rtl_error
  */
 int summary_set_by(struct summary *summary, const char *by, const char *groups,
 		   char error[SUMMARY_ERROR]);
@@ -142,9 +128,9 @@ enum summary_sort {
 /** How to print. */
 struct summary_style {
 	const char *title; /**< first line; "" for none */
-	/** width of lines; 0: as COLUMNS says, as the terminal, or as long as they are */
-	unsigned columns;
-	unsigned top; /**< rows of a section; 0: all */
+	unsigned
+		columns; /**< of lines; 0: as COLUMNS says, as the terminal, or as long as they are */
+	unsigned top;    /**< rows of a section; 0: all */
 	enum summary_sort sort;
 };
 
@@ -174,7 +160,6 @@ struct summary_difference {
  */
 int summary_print_difference(FILE *file, const struct summary_difference *how);
 
-/** Room for a duration as text. */
 #define SUMMARY_DURATION_SIZE 16
 /** Four digits and a unit that fits: "812ns", "20.57us", "1.234s". Returns text. */
 const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns);

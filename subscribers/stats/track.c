@@ -23,8 +23,7 @@ struct track {
 	struct tracks *tracks;
 	struct summary_section *section;
 	/* Offsets in the payload of the end event, or NO_FIELD. */
-	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
-	uint32_t bytes_offset, status_offset;
+	uint32_t begin_offset, end_offset, gpu_offset, string_offset, bytes_offset, status_offset;
 	uint32_t name_offset;        /* of a text that is the name */
 	uint32_t begin_text_offset;  /* the same in the begin event, where it has no id */
 	uint32_t call_offset;        /* when the call began that caused it */
@@ -33,8 +32,8 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
-	uint32_t scope_offset, packet_offset,
-		range_offset;   /* range_offset: of a range, that around it */
+	uint32_t scope_offset, packet_offset;
+	uint32_t range_offset;  /* of a range, that around it */
 	uint32_t keys;          /* what its table can be broken down by */
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
 	bool causes;            /* it is work that a call of HIP may have caused */
@@ -59,30 +58,23 @@ struct track {
 	struct host_thread *last_thread;
 };
 
+/* 0 where there is no such field. */
 static uint64_t read_u64(const void *payload, uint32_t offset)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	memcpy(&value, (const char *)payload + offset, sizeof(value));
+	if (offset != NO_FIELD)
+		memcpy(&value, (const char *)payload + offset, sizeof(value));
 	return value;
 }
 
 static uint32_t read_u32(const void *payload, uint32_t offset)
 {
-	uint32_t value;
+	uint32_t value = 0;
 
-	memcpy(&value, (const char *)payload + offset, sizeof(value));
+	if (offset != NO_FIELD)
+		memcpy(&value, (const char *)payload + offset, sizeof(value));
 	return value;
-}
-
-static uint64_t optional_u64(const void *payload, uint32_t offset)
-{
-	return offset != NO_FIELD ? read_u64(payload, offset) : 0;
-}
-
-static uint32_t optional_u32(const void *payload, uint32_t offset)
-{
-	return offset != NO_FIELD ? read_u32(payload, offset) : 0;
 }
 
 static void out_of_memory(struct track *track)
@@ -94,7 +86,7 @@ static void out_of_memory(struct track *track)
 
 static struct summary_group *find_id(const struct map *ids, uint64_t key)
 {
-	return (struct summary_group *)(uintptr_t)map_get(ids, key);
+	return (void *)(uintptr_t)map_get(ids, key);
 }
 
 static void put_id(struct map *ids, uint64_t key, struct summary_group *group)
@@ -110,9 +102,8 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 {
 	const struct rtl_host *host = track->tracks->host;
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, event->process, uid) : NULL;
-	const char *name;
+	const char *name = rtl_tracepoint_value(tp, "demangled");
 
-	name = rtl_tracepoint_value(tp, "demangled");
 	if (name && *name)
 		return name;
 	if (tp && *tp->name)
@@ -130,7 +121,7 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 static inline struct summary_group *find_group(struct track *track, const struct rtl_event *event,
 					       uint64_t uid)
 {
-	uint64_t string = optional_u64(event->payload, track->string_offset);
+	uint64_t string = read_u64(event->payload, track->string_offset);
 	uint64_t key = uid ? uid : string;
 	struct summary_group *group;
 	char text[32];
@@ -163,7 +154,6 @@ static const char *text_at(const struct rtl_event *event, uint32_t offset,
 	return *name ? name : UNKNOWN_NAME;
 }
 
-/* The row of an event whose name is such a text. */
 static struct summary_group *find_named(struct track *track, const struct rtl_event *event,
 					uint32_t offset)
 {
@@ -174,7 +164,7 @@ static struct summary_group *find_named(struct track *track, const struct rtl_ev
 
 /* ---- events ---- */
 
-/* That thread of the event's process, after find_process. NULL: out of memory. */
+/* Of the event's process, after find_process. NULL: out of memory. */
 static struct host_thread *find_thread(struct track *track, uint32_t tid)
 {
 	struct tracks *tracks = track->tracks;
@@ -193,20 +183,20 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	struct gpu_work work = {
 		.begin = begin,
 		.end = end,
-		.submit = optional_u64(payload, track->submit_offset),
-		.stream = optional_u64(payload, track->stream_offset),
+		.submit = read_u64(payload, track->submit_offset),
+		.stream = read_u64(payload, track->stream_offset),
 		.correlation = event->correlation,
-		.packet = optional_u64(payload, track->packet_offset),
+		.packet = read_u64(payload, track->packet_offset),
 		.what = group,
-		.thread = find_thread(track, optional_u32(payload, track->submit_tid_offset)),
-		.queue = optional_u32(payload, track->queue_offset),
+		.thread = find_thread(track, read_u32(payload, track->submit_tid_offset)),
+		.queue = read_u32(payload, track->queue_offset),
 		.is_copy = track->bytes_offset != NO_FIELD,
 	};
 
-	if (optional_u32(payload, track->direction_offset) == RTL_HSA_COPY_HOST_TO_HOST)
+	if (read_u32(payload, track->direction_offset) == RTL_HSA_COPY_HOST_TO_HOST)
 		return true;
 	if (!work.submit)
-		work.submit = optional_u64(payload, track->call_offset);
+		work.submit = read_u64(payload, track->call_offset);
 	if (gpu != track->last_gpu) {
 		track->last_device = summary_device(track->tracks->summary, gpu);
 		track->last_gpu = gpu;
@@ -217,11 +207,11 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	track->last_device->copies += work.is_copy;
 	return gpu_time_add(&track->last_device->time, &work) &&
 	       collectives_add_kernel(track->tracks->collectives, event, group, begin, end) &&
-	       graphs_add_work(
-		       track->tracks->graphs, event, optional_u64(payload, track->scope_offset),
-		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
-					    optional_u64(payload, track->bytes_offset), work.queue,
-					    work.packet, NULL});
+	       graphs_add_work(track->tracks->graphs, event, read_u64(payload, track->scope_offset),
+			       &(struct graph_work){group, begin, end > begin ? end : begin,
+						    work.submit,
+						    read_u64(payload, track->bytes_offset),
+						    work.queue, work.packet, NULL});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -243,8 +233,8 @@ static bool add_to_host(struct track *track, uint32_t tid, uint64_t begin, uint6
 static uint64_t could_start(struct track *track, const struct rtl_event *event, uint64_t call,
 			    uint64_t end)
 {
-	const uint64_t queue = (uint64_t)optional_u32(event->payload, track->gpu_offset) << 32 |
-			       optional_u32(event->payload, track->queue_offset);
+	const uint64_t queue = (uint64_t)read_u32(event->payload, track->gpu_offset) << 32 |
+			       read_u32(event->payload, track->queue_offset);
 	__typeof__(track->newest[0]) *newest = &track->newest[(queue ^ queue >> 32) % 64];
 	const bool follows = event->correlation && newest->process == event->process &&
 			     newest->queue == queue && newest->correlation == event->correlation;
@@ -266,22 +256,20 @@ static bool add_piece(struct track *track, const struct breakdown_place *place,
 static struct breakdown_place place_of(struct track *track, const struct rtl_event *event)
 {
 	const void *payload = event->payload;
-	const uint64_t stream = optional_u64(payload, track->stream_offset);
+	const uint64_t stream = read_u64(payload, track->stream_offset);
 
 	return (struct breakdown_place){
 		.event = event,
 		.process = track->tracks->process,
 		.stream = stream,
-		.range = track->range_offset != NO_FIELD && track->deed != SUMMARY_DEEDS
-				 ? read_u64(payload, track->range_offset)
-				 : 0,
+		.range = track->deed != SUMMARY_DEEDS ? read_u64(payload, track->range_offset) : 0,
 		.tid = track->submit_tid_offset != NO_FIELD
 			       ? read_u32(payload, track->submit_tid_offset)
 			       : event->tid,
-		.gpu = optional_u32(payload, track->gpu_offset),
+		.gpu = read_u32(payload, track->gpu_offset),
 		.keys = track->keys,
-		.has_stream = stream || optional_u64(payload, track->call_offset) ||
-			      optional_u32(payload, track->flags_offset) & RTL_HIP_CALL_STREAM,
+		.has_stream = stream || read_u64(payload, track->call_offset) ||
+			      read_u32(payload, track->flags_offset) & RTL_HIP_CALL_STREAM,
 		.is_kernel = track->deed == SUMMARY_KERNELS,
 	};
 }
@@ -356,9 +344,57 @@ static bool name_range(struct track *track, const struct rtl_event *event,
 {
 	if (group)
 		origins_name_range(&track->tracks->graphs->origins, event, group);
-	return group &&
-	       breakdown_name_range(track->tracks->breakdown, event,
-				    optional_u64(event->payload, track->range_offset), group);
+	return group && breakdown_name_range(track->tracks->breakdown, event,
+					     read_u64(event->payload, track->range_offset), group);
+}
+
+/* False: out of memory. */
+static bool add_timed(struct track *track, const struct rtl_event *event)
+{
+	const uint64_t begin = read_u64(event->payload, track->begin_offset);
+	const uint64_t end = read_u64(event->payload, track->end_offset);
+	const struct summary_piece piece = {
+		.ns = end > begin ? end - begin : 0,
+		.bytes = read_u64(event->payload, track->bytes_offset),
+		.timed = begin && end,
+		.failed = read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED,
+	};
+	struct summary_group *group;
+
+	if (read_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED)
+		return take_pause(track, event);
+	group = track->name_offset != NO_FIELD ? find_named(track, event, track->name_offset)
+					       : find_group(track, event, event->uid);
+	if (!group)
+		return false;
+	if (read_u32(event->payload, track->status_offset)) {
+		track->section->refused++;
+		return true;
+	}
+	track->unlinked += track->causes && !event->correlation;
+	track->section->has_bytes |= track->bytes_offset != NO_FIELD;
+	if (!find_process(track->tracks, event->process))
+		return false;
+	if (track->deed != SUMMARY_DEEDS) {
+		struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
+
+		deeds->count++;
+		deeds->total_ns += begin ? piece.ns : 0;
+	}
+	struct breakdown_place place = place_of(track, event);
+
+	place.in_graph =
+		piece.timed && track->gpu_offset != NO_FIELD &&
+		read_u32(event->payload, track->direction_offset) != RTL_HSA_COPY_HOST_TO_HOST &&
+		graphs_is_launch(track->tracks->graphs, event,
+				 read_u64(event->payload, track->scope_offset));
+	return add_piece(track, &place, group, &piece) &&
+	       (!piece.timed ||
+		((!track->has_launches || add_launch(track, &place, begin, end)) &&
+		 (!track->is_host || add_to_host(track, place.tid, begin, end, group)) &&
+		 (track->range_flags_offset == NO_FIELD || name_range(track, event, group)) &&
+		 (track->gpu_offset == NO_FIELD ||
+		  add_to_device(track, event, group, begin, end))));
 }
 
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
@@ -368,65 +404,9 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	track->tracks->has_calls |= track->flags_offset != NO_FIELD;
 	if (track->gpu_offset != NO_FIELD)
 		tracks_take_pauses(track->tracks);
-	for (size_t i = 0; i < count; i++) {
-		const struct rtl_event *event = events[i];
-
-		if (optional_u32(event->payload, track->range_flags_offset) & RTL_ROCTX_PAUSED) {
-			if (!take_pause(track, event))
-				return out_of_memory(track);
-			continue;
-		}
-		struct summary_group *group = track->name_offset != NO_FIELD
-						      ? find_named(track, event, track->name_offset)
-						      : find_group(track, event, event->uid);
-		uint64_t begin = read_u64(event->payload, track->begin_offset);
-		uint64_t end = read_u64(event->payload, track->end_offset);
-
-		if (!group)
+	for (size_t i = 0; i < count; i++)
+		if (!add_timed(track, events[i]))
 			return out_of_memory(track);
-		if (optional_u32(event->payload, track->status_offset)) {
-			track->section->refused++;
-			continue;
-		}
-		track->unlinked += track->causes && !event->correlation;
-		track->section->has_bytes |= track->bytes_offset != NO_FIELD;
-		const struct summary_piece piece = {
-			.ns = end > begin ? end - begin : 0,
-			.bytes = optional_u64(event->payload, track->bytes_offset),
-			.timed = begin && end,
-			.failed = optional_u32(event->payload, track->flags_offset) &
-				  RTL_HIP_CALL_FAILED,
-		};
-		if (!find_process(track->tracks, event->process))
-			return out_of_memory(track);
-		if (track->deed != SUMMARY_DEEDS) {
-			struct summary_deeds *deeds = &track->tracks->process->deeds[track->deed];
-
-			deeds->count++;
-			deeds->total_ns += begin && end > begin ? end - begin : 0;
-		}
-		struct breakdown_place place = place_of(track, event);
-
-		place.in_graph =
-			piece.timed && track->gpu_offset != NO_FIELD &&
-			optional_u32(event->payload, track->direction_offset) !=
-				RTL_HSA_COPY_HOST_TO_HOST &&
-			graphs_is_launch(track->tracks->graphs, event,
-					 optional_u64(event->payload, track->scope_offset));
-		if (!add_piece(track, &place, group, &piece))
-			return out_of_memory(track);
-		if (!piece.timed)
-			continue;
-		if (track->has_launches && !add_launch(track, &place, begin, end))
-			return out_of_memory(track);
-		if (track->is_host && !add_to_host(track, place.tid, begin, end, group))
-			return out_of_memory(track);
-		if (track->range_flags_offset != NO_FIELD && !name_range(track, event, group))
-			return out_of_memory(track);
-		if (track->gpu_offset != NO_FIELD &&
-		    !add_to_device(track, event, group, begin, end))
-			return out_of_memory(track);
-	}
 }
 
 /* Those that had not ended when their process did, at the time of that. */
@@ -441,19 +421,17 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 					     ? read_u32(event->payload, track->tid_offset)
 					     : event->tid;
 		char name[RTL_PAYLOAD_MAX + 1];
+		char on_queue[sizeof(name) + 32];
 		const char *shown =
 			track->name_offset != NO_FIELD
 				? text_at(event, track->name_offset, name)
 				: event_name(track, event, event->uid,
-					     optional_u64(event->payload, track->string_offset),
-					     name);
-
-		char on_queue[sizeof(name) + 32];
+					     read_u64(event->payload, track->string_offset), name);
 
 		if (track->gpu_offset != NO_FIELD) { /* as far as it is known */
-			begin = optional_u64(event->payload, track->submit_offset);
+			begin = read_u64(event->payload, track->submit_offset);
 			snprintf(on_queue, sizeof(on_queue), "%s on queue %" PRIu32, shown,
-				 optional_u32(event->payload, track->queue_offset));
+				 read_u32(event->payload, track->queue_offset));
 			shown = on_queue;
 		}
 		if (summary_section_add_open(track->section, shown, tid,
@@ -492,14 +470,12 @@ static void take_begin(void *user, const struct rtl_event *const *events, size_t
 			.instance = events[i]->instance,
 			.time_ns = events[i]->time_ns,
 			.process = events[i]->process->number,
+			.uid = events[i]->uid,
 			.has_group = group,
 		};
 		if (group)
 			begin.group = group;
-		else
-			begin.uid = events[i]->uid;
-		if (!pairing_put(&track->tracks->pairing, &begin))
-			track->section->unpaired++;
+		track->section->unpaired += !pairing_put(&track->tracks->pairing, &begin);
 	}
 }
 
@@ -522,14 +498,15 @@ static void take_end(void *user, const struct rtl_event *const *events, size_t c
 			begin.has_group
 				? begin.group
 				: find_group(track, event, begin.uid ? begin.uid : event->uid);
+		const struct summary_piece piece = {
+			.ns = event->time_ns > begin.time_ns ? event->time_ns - begin.time_ns : 0,
+			.timed = true};
+
 		if (!group || !find_process(track->tracks, event->process))
 			return out_of_memory(track);
 		const struct breakdown_place place = place_of(track, event);
-		const uint64_t ns =
-			event->time_ns > begin.time_ns ? event->time_ns - begin.time_ns : 0;
 
-		if (!add_piece(track, &place, group,
-			       &(struct summary_piece){.ns = ns, .timed = true}))
+		if (!add_piece(track, &place, group, &piece))
 			return out_of_memory(track);
 	}
 }
@@ -673,11 +650,9 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	const struct rtl_type_info *begin = rtl_stream_find_type(stream, pair->begin);
 	if (!begin)
 		return 0;
-	track->begin_text_offset =
-		find_field(begin, RTL_KIND_TEXT, sizeof(struct rtl_text), "text");
+	track->begin_text_offset = find_field(begin, RTL_KIND_TEXT, 8, "text");
 	if (track->begin_text_offset == NO_FIELD)
-		track->begin_text_offset =
-			find_field(begin, RTL_KIND_TEXT, sizeof(struct rtl_text), "name");
+		track->begin_text_offset = find_field(begin, RTL_KIND_TEXT, 8, "name");
 	int error =
 		host->subscribe(host, stream, pair->begin, RTL_BUFFERED, take_begin, track, NULL);
 	if (!error)

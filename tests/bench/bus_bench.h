@@ -50,11 +50,8 @@ static inline int by_value(const void *a, const void *b)
 /* Adds those of all threads to the first's, and sorts them. */
 static inline void samples_join(struct samples *s, unsigned threads)
 {
-	unsigned t;
-	size_t i;
-
-	for (t = 1; t < threads; t++)
-		for (i = 0; i < s[t].count; i++)
+	for (unsigned t = 1; t < threads; t++)
+		for (size_t i = 0; i < s[t].count; i++)
 			samples_add(&s[0], s[t].ns[i]);
 	qsort(s[0].ns, s[0].count, sizeof(*s[0].ns), by_value);
 }
@@ -87,11 +84,10 @@ static inline void print_memory(const char *name)
 					      {"RssShmem:", "shmem"}};
 	FILE *in = fopen("/proc/self/status", "r");
 	char line[256];
-	size_t i;
 
 	printf("memory %s", name);
 	while (in && fgets(line, sizeof(line), in))
-		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			if (!strncmp(line, keys[i][0], strlen(keys[i][0])))
 				printf(" %s %ld", keys[i][1], atol(line + strlen(keys[i][0])));
 	printf("\n");

@@ -13,9 +13,7 @@ void emit_start(void)
 
 __attribute__((noinline)) void emit(uint64_t n)
 {
-	uint64_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		lttng_ust_tracepoint(rtl_bench, event, i, 1, 2, 3);
 }
 

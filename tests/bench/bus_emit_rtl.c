@@ -12,24 +12,8 @@ static struct rtl_stream *stream = &rtl_stream_none;
 
 #define FIELD(name) RTL_FIELD(struct bench_payload, name, RTL_KIND_UINT, "", "a number")
 
-static const struct rtl_field fields[] = {FIELD(a), FIELD(b), FIELD(c), FIELD(d)};
-static const struct rtl_type_info type = {
-	.struct_size = sizeof(type),
-	.type = RTL_TASK_BEGIN,
-	.field_count = 4,
-	.payload_size = sizeof(struct bench_payload),
-	.name = "event",
-	.description = "four numbers",
-	.fields = fields,
-};
-static const struct rtl_stream_info info = {
-	.struct_size = sizeof(info),
-	.version_major = 1,
-	.name = "bench.bus",
-	.description = "events of a benchmark",
-	.types = &type,
-	.type_count = 1,
-};
+RTL_DESCRIBE_STREAM(info, "bench.bus", "events of a benchmark", RTL_TASK_BEGIN, "event",
+		    "four numbers", struct bench_payload, FIELD(a), FIELD(b), FIELD(c), FIELD(d));
 
 void emit_start(void)
 {
@@ -50,9 +34,7 @@ static inline void publish(uint64_t i)
 
 __attribute__((noinline)) void emit(uint64_t n)
 {
-	uint64_t i;
-
-	for (i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++)
 		if (rtl_enabled(stream, RTL_TASK_BEGIN))
 			publish(i);
 }

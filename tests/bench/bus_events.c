@@ -53,16 +53,15 @@ static void measure(void)
 	const double events = (double)(run.events / SLICE * SLICE);
 	pthread_t threads[THREADS_MAX];
 	uint64_t wall_ns, process_ns, cpu_ns = 0;
-	int t;
 
 	pthread_barrier_init(&run.begin, NULL, (unsigned)run.threads + 1);
-	for (t = 0; t < run.threads; t++)
+	for (int t = 0; t < run.threads; t++)
 		if (pthread_create(&threads[t], NULL, publisher, (void *)(uintptr_t)t))
 			abort();
 	pthread_barrier_wait(&run.begin);
 	wall_ns = bench_ns(CLOCK_MONOTONIC);
 	process_ns = bench_ns(CLOCK_PROCESS_CPUTIME_ID);
-	for (t = 0; t < run.threads; t++) {
+	for (int t = 0; t < run.threads; t++) {
 		pthread_join(threads[t], NULL);
 		cpu_ns += run.cpu_ns[t];
 	}

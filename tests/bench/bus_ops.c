@@ -9,13 +9,13 @@
 #	include <x86intrin.h>
 #endif
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #include "bus_bench.h"
 
 #define BATCH 2000u
-/* New things are made in batches of so many, in the first rounds only: some 10,000, as a large
- * program has. */
+/* New things are made in batches of so many, in the first rounds only: some 10,000, as a large program has. */
 #define NEW_BATCH  100u
 #define NEW_ROUNDS 100u
 /* Keeps a value, and the loop. */
@@ -54,11 +54,10 @@ __attribute__((noinline)) void disabled_tracepoint(void)
 static void make_texts(void)
 {
 	static uint64_t next;
-	unsigned i;
 
 	if (!texts && !(texts = malloc(NEW_BATCH * sizeof(*texts))))
 		abort();
-	for (i = 0; i < NEW_BATCH; i++)
+	for (unsigned i = 0; i < NEW_BATCH; i++)
 		snprintf(texts[i], sizeof(texts[i]), "bench text %llu",
 			 (unsigned long long)__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED));
 }
@@ -154,11 +153,9 @@ static void *thread(void *arg)
 {
 	const unsigned me = (unsigned)(uintptr_t)arg;
 	uint64_t from;
-	unsigned b;
-	size_t i;
 
-	for (b = 0; b < batches; b++)
-		for (i = 0; i < OPS; i++) {
+	for (unsigned b = 0; b < batches; b++)
+		for (size_t i = 0; i < OPS; i++) {
 			if (ops[i].rounds && b >= ops[i].rounds)
 				continue;
 			if (ops[i].prepare)
@@ -172,21 +169,15 @@ static void *thread(void *arg)
 	return NULL;
 }
 
-static const struct rtl_type_info type = {
-	.struct_size = sizeof(type), .type = RTL_TASK_BEGIN, .name = "event", .description = ""};
-static const struct rtl_stream_info info = {.struct_size = sizeof(info),
-					    .version_major = 1,
-					    .name = "bench.ops",
-					    .description = "never wanted",
-					    .types = &type,
-					    .type_count = 1};
+static const struct rtl_type_info types[] = {
+	{sizeof(types[0]), RTL_TASK_BEGIN, 0, 0, 0, "event", "", NULL}};
+static const struct rtl_stream_info info =
+	RTL_STREAM_INFO("bench.ops", 1, 0, types, "never wanted");
 
 int main(int argc, char **argv)
 {
 	const unsigned threads = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
 	pthread_t ids[THREADS_MAX];
-	unsigned t;
-	size_t i;
 
 	if (argc > 2)
 		batches = (unsigned)atoi(argv[2]);
@@ -195,12 +186,12 @@ int main(int argc, char **argv)
 	if (rtl_stream_register(&info, &stream))
 		return 1;
 	pthread_barrier_init(&begin, NULL, threads);
-	for (t = 0; t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		if (pthread_create(&ids[t], NULL, thread, (void *)(uintptr_t)t))
 			return 1;
-	for (t = 0; t < threads; t++)
+	for (unsigned t = 0; t < threads; t++)
 		pthread_join(ids[t], NULL);
-	for (i = 0; i < OPS; i++) {
+	for (size_t i = 0; i < OPS; i++) {
 		samples_join(samples[i], threads);
 		samples_print(ops[i].name, &samples[i][0]);
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch_hsa DISPATCHES LOOPS [signals|sync]: writes DISPATCHES dispatches of an empty kernel
- * object into one HSA queue, one ring of the doorbell each, and waits for them; LOOPS times.
- * For each loop one line:
+ * dispatch_hsa DISPATCHES LOOPS [signals|sync]: writes DISPATCHES dispatches of an empty kernel object into one HSA
+ * queue, one ring of the doorbell each, and waits for them; LOOPS times. For each loop one line:
  *	launch NS total NS cpu NS each NS
  * for each dispatch. launch is the time on the launching thread, total that until all have finished.
  * cpu is the launching thread's processor time, which other programs disturb less. each is the median

@@ -7,9 +7,8 @@
  *
  *     sqlite_rows PLUGIN [DISPATCHES [ROUNDS [FOLDER [SETTINGS]]]]
  *
- * Rounds alternate between the two; medians count, and on a busy machine the ratio of CPU time. A
- * dispatch is a row of rtl_s_rtl_hsa_task_end. The end of the journal is measured on its own; the memory is
- * the most that the process had.
+ * Rounds alternate between the two; medians count, and on a busy machine the ratio of CPU time. A dispatch is a row of
+ * rtl_s_rtl_hsa_task_end. The end of the journal is measured on its own; the memory is the most that the process had.
  */
 #include "fake_host.h"
 

@@ -5,11 +5,10 @@
  *
  *     timeline_slices FOLDER [SLICES [ROUNDS]]
  *
- * Two kinds of slices: "short" ones have three values and a flow, as most tracers write them;
- * "kernels" are dispatches with all that rtl writes of them (20 values and a flow). Rounds
- * alternate between the ways; the best of each counts, and on a busy machine the ratios. "Live" is
- * JSON that is closed after each flush, as the subscriber writes it; the others are as `rtl convert`
- * writes them.
+ * Two kinds of slices: "short" ones have three values and a flow, as most tracers write them; "kernels" are dispatches
+ * with all that rtl writes of them (20 values and a flow). Rounds alternate between the ways; the best of each counts,
+ * and on a busy machine the ratios. "Live" is JSON that is closed after each flush, as the subscriber writes it; the
+ * others are as `rtl convert` writes them.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -13,9 +13,8 @@ static void look_up(struct catalog *catalog, const uint8_t *dict, size_t size)
 	struct rtl_metadata *metadata = NULL;
 	uint32_t room = 0, i;
 	uint64_t id;
-	size_t at;
 
-	for (at = 0; at + 16 <= size; at += 8) {
+	for (size_t at = 0; at + 16 <= size; at += 8) {
 		memcpy(&id, dict + at, 8);
 		if (catalog_string(catalog, id))
 			touch_text(catalog_string(catalog, id));
@@ -85,9 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static void mend(uint8_t *dict, size_t size)
 {
 	struct dict_entry entry;
-	size_t at;
 
-	for (at = 0; at + sizeof(entry) <= size; at += entry.size) {
+	for (size_t at = 0; at + sizeof(entry) <= size; at += entry.size) {
 		memcpy(&entry, dict + at, sizeof(entry));
 		if (entry.size < 8 || entry.size % 8 || entry.size > size - at)
 			entry.size = (uint32_t)((size - at) & ~(size_t)7);

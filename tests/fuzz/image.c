@@ -68,9 +68,7 @@ void image_unpack(const uint8_t *data, size_t size, int dir_fd)
 
 void image_remove(int dir_fd)
 {
-	unsigned i;
-
-	for (i = 0; i <= IMAGE_RING_LAST; i++)
+	for (unsigned i = 0; i <= IMAGE_RING_LAST; i++)
 		unlinkat(dir_fd, image_name(i), 0);
 }
 
@@ -124,9 +122,8 @@ static void pack_file(const uint8_t *bytes, size_t file_size, unsigned file, uin
 void image_pack(int dir_fd, uint8_t **data, size_t *size)
 {
 	static uint8_t bytes[IMAGE_FILE_MAX];
-	unsigned i;
 
-	for (i = 0; i <= IMAGE_RING_LAST; i++) {
+	for (unsigned i = 0; i <= IMAGE_RING_LAST; i++) {
 		int fd = openat(dir_fd, image_name(i), O_RDONLY | O_CLOEXEC);
 		ssize_t n;
 

@@ -37,9 +37,8 @@ static void read_bytes(struct reader *r, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
 	uint64_t sum = 0;
-	size_t i;
 
-	for (i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		sum = sum * 31 + bytes[i];
 	r->sum += sum;
 }
@@ -53,7 +52,6 @@ static void read_text(struct reader *r, const char *text)
 static void read_tracepoint(struct reader *r, const struct rtl_process *process, uint64_t uid)
 {
 	const struct rtl_tracepoint *t = r->host->tracepoint(r->host, process, uid);
-	uint32_t i;
 
 	if (!t)
 		return;
@@ -62,7 +60,7 @@ static void read_tracepoint(struct reader *r, const struct rtl_process *process,
 	read_text(r, t->name);
 	read_text(r, t->source);
 	read_text(r, t->module);
-	for (i = 0; i < t->metadata_count; i++) {
+	for (uint32_t i = 0; i < t->metadata_count; i++) {
 		read_text(r, t->metadata[i].key);
 		read_text(r, t->metadata[i].value);
 	}
@@ -144,16 +142,15 @@ static void check_event(const struct reader *r, const struct rtl_event *e)
 static void read_event(struct reader *r, const struct rtl_event *e)
 {
 	uint64_t before = r->sum;
-	uint16_t i;
 
 	check_event(r, e);
-	for (i = 0; i < e->type_info->field_count; i++)
+	for (uint16_t i = 0; i < e->type_info->field_count; i++)
 		read_field(r, e, rtl_type_field(e->type_info, i));
 	if (r->twice) {
 		uint64_t first = r->sum - before;
 
 		before = r->sum;
-		for (i = 0; i < e->type_info->field_count; i++)
+		for (uint16_t i = 0; i < e->type_info->field_count; i++)
 			read_field(r, e, rtl_type_field(e->type_info, i));
 		PROMISED(r->sum - before == first);
 	}
@@ -166,9 +163,7 @@ static void read_event(struct reader *r, const struct rtl_event *e)
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		read_event(user, events[i]);
 }
 
@@ -183,9 +178,8 @@ static void read_loss(void *user, const char *cause, uint64_t count)
 static void read_ledgers(struct reader *r, const struct rtl_process *process)
 {
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
-	uint32_t i;
 
-	for (i = 0; i < r->stream_count; i++) {
+	for (uint32_t i = 0; i < r->stream_count; i++) {
 		const struct rtl_stream_info *stream = r->streams[i];
 
 		PROMISED(!r->host->ledger(r->host, process, stream, &ledger));
@@ -201,9 +195,7 @@ static void read_ledgers(struct reader *r, const struct rtl_process *process)
 
 static const char *setting(const struct rtl_setting *settings, size_t count, const char *key)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!strcmp(rtl_setting_at(settings, i)->key, key) &&
 		    rtl_setting_at(settings, i)->given)
 			return rtl_setting_at(settings, i)->value;
@@ -233,7 +225,6 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct reader *r = instance;
 	uint32_t i, err;
-	uint16_t k;
 
 	PROMISED(info->number == r->stream_count && info->number < STREAMS_MAX);
 	r->streams[r->stream_count++] = info;
@@ -244,7 +235,7 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 
 		read_text(r, type->name);
 		read_text(r, type->description);
-		for (k = 0; k < type->field_count; k++) {
+		for (uint16_t k = 0; k < type->field_count; k++) {
 			const struct rtl_field *f = rtl_type_field(type, k);
 
 			PROMISED((uint64_t)f->offset + f->size <= type->payload_size);

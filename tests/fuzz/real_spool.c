@@ -45,26 +45,12 @@ static const struct rtl_field fields[] = {
 };
 
 static const struct rtl_type_info types[] = {
-	{.struct_size = sizeof(struct rtl_type_info),
-	 .type = RTL_TASK_BEGIN,
-	 .field_count = sizeof(fields) / sizeof(*fields),
-	 .payload_size = sizeof(struct item),
-	 .name = "task_begin",
-	 .description = "all kinds",
-	 .fields = fields},
-	{.struct_size = sizeof(struct rtl_type_info),
-	 .type = RTL_SIGNAL,
-	 .name = "signal",
-	 .description = "nothing"},
+	RTL_TYPE_INFO(RTL_TASK_BEGIN, "task_begin", struct item, fields, "all kinds"),
+	{sizeof(struct rtl_type_info), RTL_SIGNAL, 0, 0, 0, "signal", "nothing", NULL},
 };
 
-static const struct rtl_stream_info info = {.struct_size = sizeof(info),
-					    .version_major = 1,
-					    .version_minor = 2,
-					    .name = REAL_STREAM,
-					    .description = "of the tests",
-					    .types = types,
-					    .type_count = 2};
+static const struct rtl_stream_info info =
+	RTL_STREAM_INFO(REAL_STREAM, 1, 2, types, "of the tests");
 
 static const struct real_spool *wanted;
 static struct rtl_stream *stream = &rtl_stream_none;
@@ -154,13 +140,11 @@ static void define(void)
 /* The child: publishes and dies. */
 static void run(const char *folder)
 {
-	uint32_t t;
-
 	setenv("RTL_COLLECTOR", folder, 1);
 	if (wanted->ring_bytes)
 		setenv("RTL_BUFFER_SIZE", wanted->ring_bytes, 1);
 	define();
-	for (t = 0; t < wanted->threads; t++) {
+	for (uint32_t t = 0; t < wanted->threads; t++) {
 		uint32_t first = t * wanted->events;
 		pthread_t thread;
 

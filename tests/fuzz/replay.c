@@ -36,7 +36,6 @@ static int run_file(const char *path, size_t size)
 {
 	uint8_t *data = malloc(size + 1);
 	FILE *file = fopen(path, "rb");
-	size_t cut;
 
 	if (!data || !file || fread(data, 1, size, file) != size) {
 		fprintf(stderr, "%s cannot be read\n", path);
@@ -44,7 +43,7 @@ static int run_file(const char *path, size_t size)
 	}
 	fclose(file);
 	run(data, size);
-	for (cut = 0; cut < CUTS && size; cut++)
+	for (size_t cut = 0; cut < CUTS && size; cut++)
 		run(data, size * cut / CUTS);
 	free(data);
 	return 0;

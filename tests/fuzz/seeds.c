@@ -57,13 +57,12 @@ static void forget_names(int dir_fd)
 	struct dict_process process;
 	char text[4096];
 	off_t at = sizeof(process);
-	size_t i;
 
 	if (fd < 0 || pread(fd, &process, sizeof(process), 0) != sizeof(process) ||
 	    process.entry.kind != DICT_PROCESS)
 		exit(1);
 	memset(text, 'p', sizeof(text));
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		if (process.lengths[i] > sizeof(text) ||
 		    pwrite(fd, text, process.lengths[i], at) != (ssize_t)process.lengths[i])
 			exit(1);
@@ -148,7 +147,6 @@ int main(int argc, char **argv)
 	static const struct real_spool large = {
 		.events = 3, .threads = 1, .filler = 700, .ring_bytes = "64K"};
 	uint8_t bytes[512];
-	size_t i;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s FOLDER\n", *argv);
@@ -163,7 +161,8 @@ int main(int argc, char **argv)
 	make(&large, "large", false);
 	make(&small, "recorded", true);
 	write_texts();
-	for (i = 0; i < sizeof(bytes); i++) /* texts of some letters, some types and fields */
+	for (size_t i = 0; i < sizeof(bytes);
+	     i++) /* texts of some letters, some types and fields */
 		bytes[i] = (uint8_t)(i * 7 % 64);
 	write_seed("describe", "some", bytes, sizeof(bytes));
 	return 0;

@@ -46,9 +46,8 @@ static void fill(struct input *in)
 static void ask(void)
 {
 	static const char *const names[] = {"rtl.hsa", "t.real", "a", "", "rtl.diagnostics"};
-	uint32_t i;
 
-	for (i = 0; i < 5; i++) {
+	for (uint32_t i = 0; i < 5; i++) {
 		session_wants(names[i], 10);
 		session_wants(names[i], 0);
 		session_wants(names[i], RTL_TYPE_ANY - 1);

@@ -15,12 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    "RTL_STALL_TIMEOUT"};
 	char *text = strndup((const char *)data, size), *rest = text, *line;
 	struct bus_settings settings;
-	size_t i;
 
 	scratch_init();
 	if (!text)
 		abort();
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		line = strsep(&rest, "\n");
 		if (line)
 			setenv(names[i], line, 1);

@@ -11,13 +11,12 @@ static void parse(const char *spec)
 	struct rtl_plugin *plugin = calloc(1, sizeof(*plugin));
 	char text[64] = "";
 	const struct message message = {text, sizeof(text)};
-	size_t i;
 
 	if (!plugin)
 		abort();
 	if (!parse_spec(plugin, spec, &message)) {
 		touch_text(plugin->spec);
-		for (i = 0; i < plugin->given_count; i++) {
+		for (size_t i = 0; i < plugin->given_count; i++) {
 			touch_text(plugin->given[i].key);
 			touch_text(plugin->given[i].value);
 			if (!*plugin->given[i].key)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole spool: the input (image.h) becomes the files of a folder, which is replayed, recovered
- * or recorded and replayed, with a subscriber that reads all there is. Its size decides
- * which.
+ * A whole spool: the input (image.h) becomes the files of a folder, which is replayed, recovered or recorded and
+ * replayed, with a subscriber that reads all there is. Its size decides which.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -206,8 +205,6 @@ static size_t mend(uint8_t *data, size_t size, size_t max_size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
-	uint64_t at;
-
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	switch (bits() % 8) {
 	case 0:
@@ -228,7 +225,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	if (bits() % 16 == 0)
 		size = mend(data, size, max_size);
 	if (bits() % 4 == 0 && size < max_size) /* the other way to read it */
-		for (at = bits() % 8; at-- && size < max_size;)
+		for (uint64_t at = bits() % 8; at-- && size < max_size;)
 			data[size++] = 0;
 	return size;
 }

@@ -18,11 +18,9 @@ static inline void touch_text(const char *text)
 
 static inline void touch_type(const struct rtl_type_info *type)
 {
-	uint16_t k;
-
 	touch_text(type->name);
 	touch_text(type->description);
-	for (k = 0; k < type->field_count; k++) {
+	for (uint16_t k = 0; k < type->field_count; k++) {
 		const struct rtl_field *f = rtl_type_field(type, k);
 
 		touch_text(f->name);
@@ -35,10 +33,8 @@ static inline void touch_type(const struct rtl_type_info *type)
 
 static inline void touch_stream(const struct rtl_stream_info *info)
 {
-	uint32_t i;
-
 	touch_text(info->name);
 	touch_text(info->description);
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		touch_type(rtl_stream_type(info, i));
 }

@@ -2,10 +2,9 @@
 /*
  * check.h: how the test programs check themselves and say what came of it.
  *
- * A program defines PROGRAM, its name, before it includes this, and links to nothing
- * for it. It ends with `return finish(...)`, which prints the one result line, or
- * earlier in fail(), which prints what differed. Any thread may call anything here. One that
- * hangs is ended, see hang_guard.h.
+ * A program defines PROGRAM, its name, before it includes this, and links to nothing for it. It ends with `return
+ * finish(...)`, which prints the one result line, or earlier in fail(), which prints what differed. Any thread may call
+ * anything here. One that hangs is ended, see hang_guard.h.
  */
 #pragma once
 
@@ -28,10 +27,8 @@
 #define CHECK_USED   __attribute__((unused))
 #define CHECK_PRINTF __attribute__((format(printf, 1, 2)))
 
-/*
- * Whether kernels have an effect here: on a GPU they do, on the software GPU only as host
- * functions of the library that SOFTGPU_KERNELS names.
- */
+/* Whether kernels have an effect here: on a GPU they do, on the software GPU only as host functions of the library that
+ * SOFTGPU_KERNELS names. */
 static inline bool kernels_run(void)
 {
 	const char *host_kernels = getenv("SOFTGPU_KERNELS");
@@ -56,11 +53,8 @@ CHECK_USED CHECK_PRINTF __attribute__((noreturn)) static void fail(const char *f
 	_exit(1);
 }
 
-/*
- * To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a
- * thread of its own still handles the last completions, for which a program cannot wait. The
- * software GPU can (tests/rocm7/settle.cpp).
- */
+/* To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a thread of its own still
+ * handles the last completions, for which a program cannot wait. The software GPU can (tests/rocm7/settle.cpp). */
 static inline void settle(void)
 {
 #if defined(HIP_VERSION) && HIP_VERSION >= 70000000

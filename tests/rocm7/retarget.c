@@ -2,10 +2,9 @@
  *
  * retarget FILE: relabel the gfx940 code objects in FILE, in place, as gfx942.
  *
- * The label stands in three places: the name of the entry in the offload bundle, the
- * metadata note of the code object, and the machine field of its ELF header's e_flags.
- * A file without code objects, or with those of gfx906, is left alone. Prints an error and exits with 1 when there is
- * one for another machine.
+ * The label stands in three places: the name of the entry in the offload bundle, the metadata note of the code object,
+ * and the machine field of its ELF header's e_flags. A file without code objects, or with those of gfx906, is left
+ * alone. Prints an error and exits with 1 when there is one for another machine.
  */
 #include <elf.h>
 #include <fcntl.h>

@@ -2,8 +2,7 @@
  *
  * Configuration: what the SOFTGPU_* environment variables say (README.md lists them).
  *
- * Threads: sg_config_load() runs before any engine thread exists; later everybody may
- * read. No locks.
+ * Threads: sg_config_load() runs before any engine thread exists; later everybody may read. No locks.
  */
 #pragma once
 

@@ -37,8 +37,7 @@ struct sg_engine {
 	struct sg_kernel_cache kernels;
 };
 
-/* Does not start the thread yet. May be called again on an engine of the parent, in the child after a
- * fork. */
+/* Does not start the thread yet. May be called again on an engine of the parent, in the child after a fork. */
 void sg_engine_init(struct sg_engine *engine, sg_step *step, uint32_t gpu, const char *suffix);
 
 /* Starts the thread if need be. 0 or an errno value. */

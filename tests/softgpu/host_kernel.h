@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a library that SOFTGPU_KERNELS names exports for a kernel: a function of the
- * kernel's (mangled) name, which does the kernel's work on the host when it is dispatched.
- * Public to tests; needs only the HSA headers.
+ * What a library that SOFTGPU_KERNELS names exports for a kernel: a function of the kernel's (mangled) name, which does
+ * the kernel's work on the host when it is dispatched. Public to tests; needs only the HSA headers.
  */
 #pragma once
 

@@ -39,8 +39,7 @@ hsa_signal_t fixture_signal(hsa_signal_value_t value);
 /* Until it is below 1; false after that many seconds. */
 bool fixture_wait(hsa_signal_t signal, unsigned int seconds);
 
-/* Puts a packet into the queue, waiting for room, and rings the doorbell. The header is
- * written last. Its index. */
+/* Puts a packet into the queue, waiting for room, and rings the doorbell. The header is written last. Its index. */
 uint64_t fixture_submit(hsa_queue_t *queue, const void *packet);
 
 /* A dispatch without kernel of `items` work items in groups of 64, with the barrier bit. */

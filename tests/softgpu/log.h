@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Log: one line of text for each packet that an engine has processed (README.md describes
- * the fields). Each engine writes to a piece of the file of its own, mapped shared: no
- * system call and no lock for a line, and what is written survives the process however it
- * dies. A piece's unused rest reads as a comment, a line that begins with '#'; so does a
- * line that is only half there. What is not a regular file gets each line by write(2).
+ * Log: one line of text for each packet that an engine has processed (README.md describes the fields). Each engine
+ * writes to a piece of the file of its own, mapped shared: no system call and no lock for a line, and what is written
+ * survives the process however it dies. A piece's unused rest reads as a comment, a line that begins with '#'; so does
+ * a line that is only half there. What is not a regular file gets each line by write(2).
  *
  * Threads: a struct sg_log belongs to its engine's thread. Processes may share a file.
  */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Address space: where the host has what a GPU sees at an address. That is the same address, but for
- * memory of the program's own that the driver was told to map elsewhere, and memory that it was told to
- * hide from the program.
+ * Address space: where the host has what a GPU sees at an address. That is the same address, but for memory of the
+ * program's own that the driver was told to map elsewhere, and memory that it was told to hide from the program.
  *
  * Threads: sg_host() for any. The caller of sg_space_move() sees to it that nobody uses the range.
  */

@@ -25,6 +25,8 @@ _STEP_PROCESS = "rank, pid, count, total_ns, mean_ns, path"
 _GRAPH = "name, graph, variant, pid, executable, count, untimed, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, nodes, path"
 _GRAPH_NODE = "name, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, mean_gap_ns, path_ns, call, tid, range"
 _PATH = "cause, total_ns, count, longest_ns, work, range, function"
+_COLLECTIVE = ("operation, ranks, communicator, count, untimed, bytes, total_ns, mean_ns, p50_ns, p99_ns, min_ns, max_ns, gb_per_s,"
+               " bus_gb_per_s, skew_count, mean_skew_ns, max_skew_ns, waited_for")
 _IDLE = "gpu, cause, total_ns, count, longest_ns, range, function, tid"
 
 Call = collections.namedtuple("Call", _CALL)
@@ -36,6 +38,7 @@ Gpu = collections.namedtuple("Gpu", _GPU)
 Loss = collections.namedtuple("Loss", _LOSS)
 LeftOut = collections.namedtuple("LeftOut", _LOSS)
 Idle = collections.namedtuple("Idle", _IDLE)
+Collective = collections.namedtuple("Collective", _COLLECTIVE)
 PathPart = collections.namedtuple("PathPart", _PATH)
 Step = collections.namedtuple("Step", _STEP)
 StepProcess = collections.namedtuple("StepProcess", _STEP_PROCESS)
@@ -220,6 +223,17 @@ class Trace:
             row["processes"] = [StepProcess(*(_with_path(part).get(key) for key in StepProcess._fields))
                                 for part in row.get("processes", ())]
         return [Step(*(row.get(key) for key in Step._fields)) for row in rows]
+
+    def collectives(self):
+        """Collectives, sends and receives of RCCL, by operation and communicator. The members of skew are None where not all
+        ranks are in the trace; waited_for lists, as dicts, the ranks that came last."""
+        rows = [row for section in self.summary()["sections"] if section["kind"] == "collective" for row in section["rows"]]
+        for row in rows:  # "AllReduce, 2 ranks, communicator abc"; "(other names)" where there are very many
+            parts = row["name"].split(", ")
+            row["operation"] = parts[0]
+            if len(parts) == 3:
+                row.update(ranks=int(parts[1].split()[0]), communicator=int(parts[2].split()[1], 16))
+        return [Collective(*(row.get(key) for key in Collective._fields)) for row in rows]
 
     def graphs(self):
         """Launches of executable graphs, from the begin of the first node to the end of the last, with their nodes in order.

@@ -198,9 +198,11 @@ static void bury(struct sources *sources, struct allowed *allowed)
 /* Recording was started: publishes again what describes later events. */
 static void announce(struct sources *sources)
 {
-	const bool wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
+	uint8_t *at = &interceptor.stream->wanted[RTL_METADATA & 0xff];
+	const uint8_t wanted = __atomic_load_n(at, __ATOMIC_RELAXED);
 
-	if (wanted && !sources->wanted) {
+	if (wanted && (!sources->wanted || wanted & RTL_WANTED_AGAIN)) {
+		__atomic_fetch_and(at, (uint8_t)~RTL_WANTED_AGAIN, __ATOMIC_RELAXED);
 		turn_out();
 		agents_publish();
 		turn_in();

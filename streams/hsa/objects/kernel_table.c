@@ -226,7 +226,7 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	HOLD_LOCK(&lock);
 	found = kernel_get(made, name, &first);
 	if (found && first)
-		__atomic_store_n((bool *)(uintptr_t)&found->by_name, true, __ATOMIC_RELAXED);
+		kernel_set(&found->by_name);
 	return found;
 }
 
@@ -283,12 +283,6 @@ int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol)
 	HOLD_LOCK(&lock);
 	return put(object, executable,
 		   symbol ? (const struct kernel *)(uintptr_t)(symbol | NOT_RUN) : unknown);
-}
-
-void kernel_table_leave_out(const struct kernel *kernel)
-{
-	/* all of them are ours */
-	__atomic_store_n((bool *)(uintptr_t)&kernel->left_out, true, __ATOMIC_RELAXED);
 }
 
 void kernel_table_remove(uint64_t executable)

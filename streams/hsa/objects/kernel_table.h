@@ -26,9 +26,17 @@ struct kernel {
 	uint64_t name;       /* interned, without ".kd" */
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
-	bool left_out;       /* see kernels.h; relaxed: from before the first dispatch on */
+	/* Relaxed, from before the first dispatch on: */
+	bool left_out; /* see kernels.h */
+	bool copies;   /* HIP copies and fills memory by it */
 	struct kernel_counting counting;
 };
+
+/* Makes a fact of it true. */
+static inline void kernel_set(const bool *fact)
+{
+	__atomic_store_n((bool *)(uintptr_t)fact, true, __ATOMIC_RELAXED); /* as below */
+}
 
 static inline struct kernel_counting *kernel_counting(const struct kernel *kernel)
 {
@@ -62,10 +70,7 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 /* Whether one of that name has been added. */
 bool kernel_table_has_name(uint64_t name);
 
-/* Dispatches of it are left out, wherever it lies. Before the first. */
-void kernel_table_leave_out(const struct kernel *kernel);
-
-/* Whether they are. */
+/* Whether dispatches of it are, wherever it lies. */
 static inline bool kernel_is_left_out(const struct kernel *kernel)
 {
 	return __atomic_load_n(&kernel->left_out, __ATOMIC_RELAXED);

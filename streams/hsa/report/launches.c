@@ -4,6 +4,9 @@
  *
  * Threads: the program's, when a call of HIP has returned. No lock, but for graphs. */
 
+#include <rtl/events.h>
+
+#include "../../common/copy_calls.h"
 #include "../../common/shared.h"
 #include "interceptor.h"
 #include "profiler.h"
@@ -69,40 +72,16 @@ static bool find_own(const char *function, uint64_t *number)
 
 /* ---- how much ---- */
 
-/* Which of its arguments say how much a copy or fill is; 0: none does. */
-static const struct copy_call {
-	const char *name;
-	uint8_t size, size2, kind;
-} copy_calls[] = {
-	/* clang-format off */
-	{"hipMemcpy", 2, 0, 3},		{"hipMemcpyAsync", 2, 0, 3},	{"hipMemcpyWithStream", 2, 0, 3},
-	{"hipMemcpyHtoD", 2, 0, 0},	{"hipMemcpyHtoDAsync", 2, 0, 0}, {"hipMemcpyDtoH", 2, 0, 0},
-	{"hipMemcpyDtoHAsync", 2, 0, 0}, {"hipMemcpyDtoD", 2, 0, 0},	{"hipMemcpyDtoDAsync", 2, 0, 0},
-	{"hipMemcpyPeer", 4, 0, 0},	{"hipMemcpyPeerAsync", 4, 0, 0}, {"hipMemcpy2D", 4, 5, 6},
-	{"hipMemcpy2DAsync", 4, 5, 6},	{"hipMemset", 2, 0, 0},		{"hipMemsetAsync", 2, 0, 0},
-	{"hipMemsetD8", 2, 0, 0},	{"hipMemsetD8Async", 2, 0, 0},	{"hipMemsetD16", 2, 0, 0},
-	{"hipMemsetD16Async", 2, 0, 0},	{"hipMemsetD32", 2, 0, 0},	{"hipMemsetD32Async", 2, 0, 0},
-	{"hipMemset2D", 3, 4, 0},	{"hipMemset2DAsync", 3, 4, 0},
-	/* clang-format on */
-};
-#define KIND_HOST_TO_HOST 0
-
 /* Whether there is anything to copy for the GPU. Of calls with structs and arrays nobody knows: yes. */
 static bool copies_something(const char *function, const uint64_t *slots)
 {
-	size_t length = strlen(function);
+	const struct copy_call *call = copy_call_find(function);
+	struct copy_facts facts;
 
-	if (length > 4 && !strcmp(function + length - 4, "_spt"))
-		length -= 4;
-	for (size_t i = 0; i < sizeof(copy_calls) / sizeof(*copy_calls); i++) {
-		const struct copy_call *call = &copy_calls[i];
-
-		if (strncmp(call->name, function, length) != 0 || call->name[length])
-			continue;
-		return slots[call->size] && (!call->size2 || slots[call->size2]) &&
-		       (!call->kind || slots[call->kind] != KIND_HOST_TO_HOST);
-	}
-	return true;
+	if (!call)
+		return true;
+	copy_call_read(call, slots, &facts);
+	return facts.bytes && facts.direction != RTL_HSA_COPY_HOST_TO_HOST;
 }
 
 /* How much work the call has submitted; false: that is not known. */

@@ -45,8 +45,9 @@ static bool somebody_may_want(void)
 {
 	const char *subscribers = secure_getenv("RTL_SUBSCRIBERS");
 	const char *session = secure_getenv("RTL_COLLECTOR"); /* which may be paused just now */
+	const char *attachable = secure_getenv("RTL_ATTACHABLE");
 
-	if ((subscribers && *subscribers) || (session && *session))
+	if ((subscribers && *subscribers) || (session && *session) || (attachable && *attachable))
 		return true;
 	for (unsigned type = 0; type < 256; type++) {
 		if (rtl_enabled(interceptor.stream, (uint16_t)type) ||

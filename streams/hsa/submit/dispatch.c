@@ -11,9 +11,11 @@
 #include <rtl/events.h>
 #include <string.h>
 
+#include "../../common/copy_calls.h"
 #include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "aql.h"
+#include "copies.h"
 #include "counter.h"
 #include "harvest.h"
 #include "interceptor.h"
@@ -200,6 +202,45 @@ static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 	queue->barrier_seen = false;
 }
 
+/* Where that address is: by the runtime, else as its call says. */
+static uint16_t node_of(const struct queue *queue, uint64_t address, bool on_gpu)
+{
+	bool known;
+	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, &known);
+
+	if (known)
+		return (uint16_t)(agent ? agent->node : 0);
+	return (uint16_t)(on_gpu ? queue->id.node : 0);
+}
+
+/* HIP's kernel copies or fills memory: what, the call has told that wrote the packet, if it is recorded. Where counters
+ * are collected it stays a dispatch, which has them. */
+static __attribute__((cold, noinline)) void see_copy(const struct queue *queue,
+						     struct packet_slot *slot)
+{
+	struct copy copy = {.dst_node = (uint16_t)queue->id.node};
+	struct copy_facts facts;
+
+	slot->copy.is_known = slot->slot.in_scope && !queue->counters && copies_wanted() &&
+			      copy_call_take(slot->scope.correlation, &facts);
+	if (!slot->copy.is_known)
+		return;
+	if (facts.direction != RTL_HSA_COPY_NONE) {
+		copy.src_node = node_of(queue, facts.src,
+					facts.direction == RTL_HSA_COPY_DEVICE_TO_HOST ||
+						facts.direction == RTL_HSA_COPY_DEVICE_TO_DEVICE);
+		copy.dst_node = node_of(queue, facts.dst,
+					facts.direction == RTL_HSA_COPY_HOST_TO_DEVICE ||
+						facts.direction == RTL_HSA_COPY_DEVICE_TO_DEVICE);
+		facts.direction = copy_direction(&copy);
+	}
+	slot->copy.bytes = facts.bytes;
+	slot->copy.direction = facts.direction;
+	slot->copy.function = facts.kind;
+	slot->copy.src_node = copy.src_node;
+	slot->copy.dst_node = copy.dst_node;
+}
+
 struct extended_packet {
 	uint16_t header;
 	uint8_t format;
@@ -266,9 +307,11 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	fill_scope(queue, slot, index, kind != AQL_BARRIER);
 	if (__builtin_expect(handler_thread_id() == slot->packet.submit_tid, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_PASSED_ON;
-	if (__builtin_expect(kind == AQL_DISPATCH, 1))
+	if (__builtin_expect(kind == AQL_DISPATCH, 1)) {
 		aql_fill_dispatch(&slot->dispatch, &packet->dispatch);
-	else if (kind == AQL_EXTENDED)
+		if (__builtin_expect(slot->dispatch.kernel->copies, 0))
+			see_copy(queue, slot);
+	} else if (kind == AQL_EXTENDED)
 		fill_extended(&slot->dispatch, packet);
 	else
 		fill_barrier(&slot->barrier, packet);

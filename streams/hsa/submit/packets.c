@@ -3,6 +3,7 @@
 #include <rtl/events.h>
 
 #include "interceptor.h"
+#include "kernel_table.h"
 #include "queue.h"
 #include "signal_watch.h"
 #include "system_clock.h"
@@ -13,6 +14,37 @@ static const struct work_scope *scope_of(const struct packet_slot *slot)
 	return __builtin_expect(slot->slot.in_scope, 0) ? &slot->scope : NULL;
 }
 
+static bool is_copy(const struct packet_slot *slot)
+{
+	return __builtin_expect(slot->dispatch.kernel->copies, 0) && slot->copy.is_known;
+}
+
+static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struct queue *queue,
+						      const struct packet_slot *slot,
+						      struct work_times times)
+{
+	const uint32_t both = RTL_HSA_DISPATCH_APP_SIGNAL | RTL_HSA_DISPATCH_NO_TIME;
+	const struct copy copy = {
+		.number = publish_instance(&queue->id, slot->packet.packet_id),
+		.submit_ticks = slot->packet.submit_ticks,
+		.bytes = slot->copy.bytes,
+		.parts = 1,
+		.submit_tid = slot->packet.submit_tid,
+		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP,
+		.node = (uint16_t)queue->id.node,
+		.src_node = slot->copy.src_node,
+		.dst_node = slot->copy.dst_node,
+		.direction = slot->copy.direction,
+		.function = slot->copy.function,
+	};
+
+	if (rtl_enabled(interceptor.copies, type))
+		publish_copy(type, &copy, scope_of(slot), times);
+}
+_Static_assert((int)RTL_HSA_DISPATCH_APP_SIGNAL == RTL_HSA_COPY_APP_SIGNAL &&
+		       (int)RTL_HSA_DISPATCH_NO_TIME == RTL_HSA_COPY_NO_TIME,
+	       "the same bits");
+
 void packets_publish_begin(const struct queue *queue, const struct packet_slot *slot)
 {
 	const struct work_times none = {0, 0};
@@ -20,6 +52,8 @@ void packets_publish_begin(const struct queue *queue, const struct packet_slot *
 	if (slot->slot.kind->end_type == RTL_BARRIER_END)
 		publish_barrier(RTL_BARRIER_BEGIN, &queue->id, &slot->barrier, scope_of(slot),
 				none);
+	else if (is_copy(slot))
+		publish_as_copy(RTL_TRANSFER_BEGIN, queue, slot, none);
 	else
 		publish_dispatch(RTL_TASK_BEGIN, &queue->id, &slot->dispatch, scope_of(slot), none);
 }
@@ -76,7 +110,11 @@ static void publish_dispatch_end(struct source *source, struct slot *slot)
 		return;
 	times = times_of(queue, packet);
 	turn = turn_out_for_room();
-	publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet), times);
+	if (is_copy(packet))
+		publish_as_copy(RTL_TRANSFER_END, queue, packet, times);
+	else
+		publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet),
+				 times);
 	turn_in_with_room(turn);
 }
 
@@ -108,7 +146,7 @@ static void publish_barrier_end(struct source *source, struct slot *slot)
 
 const struct slot_kinds dispatch_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_TASK_END,
-		   .payload_bytes = sizeof(struct rtl_hsa_dispatch),
+		   .payload_bytes = sizeof(struct rtl_hsa_copy), /* the larger one */
 		   .publish = publish_dispatch_end, .unfinished = publish_dispatch_unfinished);
 
 const struct slot_kinds barrier_kinds =

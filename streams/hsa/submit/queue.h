@@ -147,6 +147,13 @@ struct packet_slot {
 		struct barrier barrier;
 	};
 	struct work_scope scope; /* if slot.in_scope */
+	/* If dispatch.kernel copies. */
+	struct {
+		uint64_t bytes;
+		uint16_t src_node, dst_node;
+		uint8_t direction, function;
+		bool is_known; /* then its event is a copy's */
+	} copy;
 };
 _Static_assert(offsetof(struct packet_slot, scope) == 128, "two lines that each dispatch needs");
 _Static_assert(sizeof(struct packet_slot) == 192, "whole lines");

@@ -4,6 +4,7 @@
 rtl trace, start and stop, without ROCm.
 """
 
+import contextlib
 import glob
 import json
 import os
@@ -11,6 +12,7 @@ import re
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -32,6 +34,20 @@ class Trace(Case):
                       done.stderr)
         self.assertIn("rtl.hsa: 1000 of 1000 events recorded, 0 lost\n", done.stderr)
         self.assertTrue(done.stderr.endswith(f"\nrtl: trace: {self.path('run.db')}\n"), done.stderr)
+
+    def test_faults__where_the_address_lies(self):
+        done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", "fault")
+        summary, info = (json.loads(self.rtl(verb, "--json", "run.db").stdout) for verb in ("summary", "info"))
+        where = f"allocate of %d bytes by thread {info['processes'][0]['pid']} in range layer 3"
+        small, large = where % 4096, where % 4194304
+        said = [fault["memory"] for fault in summary["faults"]]
+        self.assertRegex(said.pop(3), rf"^in {large}, freed \d+\.\d\d\d ms before by thread \d+$")
+        self.assertEqual(said, [f"in {small}", f"128 bytes behind {small}", f"256 bytes before {small}",
+                                "within 256 MiB of no memory in use"])
+        self.assertEqual([f["memory"] for f in info["faults"]], [f["memory"] for f in summary["faults"]])
+        for text in done.stderr, self.rtl("summary", "run.db").stdout:
+            self.assertRegex(text, rf"GPU 1 .* memory access fault at 0x20001080: page not present\n  128 bytes behind {small}\n")
+        self.assertIn(f" at 0x20000010: page not present: in {small}\n", self.rtl("info", "run.db").stdout)
 
     def test_output_as_a_setting__summary_of_that_file(self):
         for way in ((), ("--in-process",)):
@@ -164,8 +180,7 @@ class Trace(Case):
         done = self.rtl("trace", "-s", "libstats_sub.so:libsqlite_sub.so?output=x.db:"
                         "libstats_sub.so?output=stats.txt", PROGRAM, "1000")
         self.assertEqual(done.returncode, 0, done.stderr)
-        with open(self.path("stats.txt"), encoding="utf-8") as file:
-            table = file.read().split("\n", 1)[1]
+        table = self.read("stats.txt").split("\n", 1)[1]
         self.assertIn(table, done.stderr)
         summary = self.rtl("summary", "x.db").stdout.split("\n", 1)[1]
         self.assertEqual(summary, table)
@@ -237,8 +252,7 @@ class Trace(Case):
                             PROGRAM, "100")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), 100, done.stderr)
-            with open(self.path("stats.txt"), encoding="utf-8") as file:
-                self.assertIn("GPU kernels: 100, ", file.read())
+            self.assertIn("GPU kernels: 100, ", self.read("stats.txt"))
             os.unlink(self.path("stats.txt"))
         # and found by a name without a slash in such a folder
         done = subprocess.run([RTL, "trace", "-q", "--in-process", "-o", "../own.db", "sh", "-c",
@@ -257,10 +271,6 @@ def used_ticks(pid):
 
 class Collector(Case):
     """rtl trace with the subscribers in rtl."""
-
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
 
     def until_gone(self, name):
         """Until the process whose number is in that file has ended, and its parent knows it."""
@@ -300,8 +310,7 @@ class Collector(Case):
         child = self.traced("sh", "-c", f"'{PROGRAM}' 5 stay >pid 2>/dev/null & "
                             "until test -s pid; do sleep 0.01; done")
         _, err = child.communicate(timeout=HANG_S)
-        with open(self.path("pid"), encoding="utf-8") as file:
-            os.kill(int(file.read()), signal.SIGKILL)
+        os.kill(int(self.read("pid")), signal.SIGKILL)
         self.assertEqual(child.returncode, 0)
         self.assertIn("rtl: 1 process of the command still ran when it ended; what it did from then on "
                       "is not recorded", err)
@@ -353,8 +362,7 @@ class Collector(Case):
                             and os.path.getsize(self.path("status")))
             texts = []
             for name in ("daemon", "status", "err"):
-                with open(self.path(name), encoding="utf-8") as file:
-                    texts.append(file.read())
+                texts.append(self.read(name))
                 os.unlink(self.path(name))
             self.assertEqual(texts, ["0\n", "0\n", ""])
             os.unlink(self.path("begun"))
@@ -454,6 +462,59 @@ class Status(Case):
                 self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
+
+    def test_ranks_of_a_merged_trace__where_each_was(self):
+        for rank in range(4):
+            command = RTL, "trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang"
+            with subprocess.Popen(command, cwd=self.folder, env=self.environment({"RANK": str(rank)}), text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+                if rank != 2:
+                    os.kill(int(child.stdout.readline()), signal.SIGKILL)
+                child.communicate(timeout=HANG_S)
+        self.rtl("merge", "-o", "all.db", *(f"{rank}.db" for rank in range(4)))
+        self.assertRegex(self.rtl("info", "all.db").stdout,
+                         r"(?m)^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
+        ranks, = json.loads(self.rtl("info", "--json", "all.db").stdout)["ranks"]
+        self.assertEqual((ranks["ranks"], ranks["open"], ranks["kernel"]), ("0-1, 3", "range layer 3", None))
+        self.assertEqual(json.loads(self.rtl("info", "--json", "0.db").stdout)["ranks"], [])
+
+    def test_top__what_ended_in_the_period(self):
+        child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "1000", "now", stdin=subprocess.PIPE)
+        self.wait_until(lambda: glob.glob(self.spool + "/*/session"))
+        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "5", str(child.pid)], env=self.environment(),
+                              stdout=subprocess.PIPE, text=True) as top:
+            for _ in range(30):
+                child.stdin.write("1\n")
+                child.stdin.flush()
+                self.assertEqual(child.stdout.readline(), "1000\n")
+                time.sleep(0.1)
+            page = json.loads(top.communicate(timeout=HANG_S)[0])
+        (session,), (recent,), until = page["sessions"], page["recent"], page["now_ns"] - 100000000
+        text = self.rtl("top", "-n", "1", str(session["processes"][0]["pid"])).stdout
+        child.communicate(timeout=HANG_S)
+        with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
+            kernels = db.execute("SELECT kernel, count(*), sum(duration_ns) FROM rtl_dispatches WHERE end_ns > ? AND end_ns <= ?"
+                                 " GROUP BY kernel", (until - page["period_ns"], until)).fetchall()
+            last, = db.execute("SELECT kernel, max(end_ns) FROM rtl_dispatches WHERE queue = 1")
+        found = {w["name"]: (w["count"], w["total_ns"]) for w in recent["work"] if w["what"] == "kernel"}
+        busy, = (w for w in recent["work"] if w["what"] == "busy")
+        self.assertGreater(len(kernels), 1)
+        self.assertEqual(found, {k[0]: k[1:] for k in kernels})
+        self.assertEqual((busy["count"], busy["total_ns"]), tuple(map(sum, zip(*found.values()))))
+        self.assertEqual([(q["kernel"], q["end_ns"]) for q in recent["last"]], [last])
+        self.assertRegex(text, r"(?m)^  \d+ launches a second$")
+        self.assertIn(f"  GPU 0, queue 1: kernel {last[0]} was the last to end, ", text)
+
+    def test_top__without_a_database__said(self):
+        child = self.start("record", "-q", "-o", "run.rtl", PROGRAM, "7", "hang")
+        pid = child.stdout.readline().strip()
+        text = self.rtl("top", "-n", "1", pid).stdout
+        self.assertIn("  no database is being written: what ended is not known\n", text)
+        self.assertRegex(text, rf"  0 launches a second\n  thread {pid}: [\d.]+ m?s in range layer 3\n")
+        self.assertNotIn("rtl.hsa", text)
+        os.kill(int(pid), signal.SIGKILL)
+        child.communicate(timeout=HANG_S)
+        self.assertEqual(self.rtl("top", "1").stderr, "rtl: top: process 1 is not being traced, or is not yours\n")
 
 
 class StartStop(Case):

@@ -195,20 +195,25 @@ class Case(unittest.TestCase):
 
     def operations(self, name):
         """GPU operations in a trace; each must be there once."""
-        database = sqlite3.connect(self.path(name))
-        count = database.execute("SELECT count(*) FROM rocpd_op").fetchone()[0]
-        database.close()
-        return count
+        return self.ask(name, "SELECT count(*) FROM rocpd_op")[0][0]
 
-    def ask(self, name, sql):
-        """What a query of a trace answers."""
+    def ask(self, name, sql, values=()):
+        """What a query of a trace answers, or does."""
+        with contextlib.closing(sqlite3.connect(self.path(name))) as database, database:
+            return database.execute(sql, values).fetchall()
+
+    def script(self, name, text):
         with contextlib.closing(sqlite3.connect(self.path(name))) as database:
-            return database.execute(sql).fetchall()
+            database.executescript(text)
 
     def has_table(self, name, table):
         """False, too, where there is no file."""
         return os.path.exists(self.path(name)) and bool(
             self.ask(name, f"SELECT 1 FROM sqlite_master WHERE name = '{table}'"))
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:
@@ -235,11 +240,8 @@ class Faults(Case):
 
     def packets(self, name):
         """How many dispatches; each must be there once, and none be missing before the last."""
-        database = sqlite3.connect(self.path(name))
-        count, different, last = database.execute(
-            "SELECT count(*), count(DISTINCT packet_id), max(packet_id) FROM rtl_dispatch"
-            ).fetchone()
-        database.close()
+        (count, different, last), = self.ask(
+            name, "SELECT count(*), count(DISTINCT packet_id), max(packet_id) FROM rtl_dispatch")
         self.assertEqual((count, different), (count, count))
         self.assertEqual(count, 0 if last is None else last + 1)
         return count
@@ -249,19 +251,11 @@ class Faults(Case):
         return self.packets(name) if self.has_table(name, "rtl_dispatch") else 0
 
     def ledger(self, name):
-        database = sqlite3.connect(self.path(name))
-        rows = database.execute("SELECT sum(published), sum(delivered), sum(discarded), "
-                                "sum(abandoned) FROM rtl_ledger WHERE stream = 'rtl.hsa'")
-        row = rows.fetchone()
-        database.close()
-        return row
+        return self.ask(name, "SELECT sum(published), sum(delivered), sum(discarded), sum(abandoned) "
+                        "FROM rtl_ledger WHERE stream = 'rtl.hsa'")[0]
 
     def losses(self, name):
-        database = sqlite3.connect(self.path(name))
-        rows = database.execute("SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'")
-        losses = dict(rows.fetchall())
-        database.close()
-        return losses
+        return dict(self.ask(name, "SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'"))
 
     def clear(self):
         for name in os.listdir(self.spool):

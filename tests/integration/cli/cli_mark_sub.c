@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A subscriber that leaves a file where TEST_MARK says when it is loaded: who loaded it, and did
- * it? */
+/* A subscriber that leaves a file where TEST_MARK says when it is loaded: who loaded it, and did it? */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

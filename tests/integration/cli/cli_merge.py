@@ -4,7 +4,6 @@
 
 import json
 import os
-import sqlite3
 import unittest
 
 from cli_kit import PROGRAM, Case
@@ -20,11 +19,6 @@ class Merge(Case):
 
     leaks = True
 
-    def change(self, name, script):
-        database = sqlite3.connect(self.path(name))
-        database.executescript(script)
-        database.close()
-
     def make(self, *names):
         for name, count in zip(names, (100, 70, 30)):
             self.rtl("trace", "-q", "-o", name, PROGRAM, str(count), *(["children"] if count == 70 else []))
@@ -33,7 +27,7 @@ class Merge(Case):
         """Makes it a trace of another host, whose clock began so much later."""
         times = {"rtl_s_rtl_hsa_task_end": ("time_ns",), "rtl_process": ("start_ns", "end_ns", "first_ns", "last_ns"),
                  "rtl_clock": ("time_ns",)}
-        self.change(name, "".join(f'UPDATE {table} SET "{column}" = "{column}" - {shift_ns};'
+        self.script(name, "".join(f'UPDATE {table} SET "{column}" = "{column}" - {shift_ns};'
                                   for table, columns in times.items() for column in columns) +
                     "UPDATE rtl_process SET host_name = 'other';"
                     f"UPDATE rtl_tracepoint_metadata SET value = '{OTHER_UUID}' WHERE key = 'uuid';")
@@ -95,6 +89,25 @@ class Merge(Case):
         summary = json.loads(self.rtl("summary", "--json", "all.db").stdout)
         self.assertEqual(sorted(d["gpu"] for d in summary["devices"]), [gpu, gpu + GPU_STRIDE])
 
+    def test_align_collectives__clocks_by_when_they_ended(self):
+        self.make("a.db", "b.db", "c.db")
+        for name in ("a.db", "b.db", "c.db"):
+            self.change(name, "UPDATE rtl_s_rtl_hsa_task_end SET correlation = id; CREATE VIEW rtl_e_rtl_rccl_operation AS"
+                              " SELECT process, correlation, 7 AS communicator, 'AllReduce' AS operation,"
+                              " correlation / 2 AS sequence, correlation % 2 - 1 AS peer FROM rtl_dispatches;")
+        self.other_host("b.db", 10**15)
+        self.other_host("c.db", 10**15)
+        ends = [dict(self.ask(name, "SELECT correlation / 2, max(end_ns) FROM rtl_dispatches WHERE correlation % 2 = 0"
+                                    " GROUP BY 1")) for name in ("a.db", "b.db")]
+        differ = sorted(ends[0][n] - ends[1][n] for n in ends[0] if n in ends[1])
+        starts = "SELECT pid % 10000000, start_ns FROM rtl_process ORDER BY 1"
+        was = dict(self.ask("b.db", starts) + self.ask("c.db", starts))
+        self.assertEqual(self.rtl("merge", "--align-collectives", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
+        self.assertEqual({now - was[pid] for pid, now in self.ask("all.db", starts) if pid in was},
+                         {differ[len(differ) // 2]})
+        self.change("b.db", "DROP VIEW rtl_e_rtl_rccl_operation")
+        self.refused(1, "b.db: shares no collective", "merge", "--align-collectives", "-o", "x.db", "a.db", "b.db")
+
     def test_merged_and_one_more(self):
         self.make("a.db", "b.db", "c.db")
         self.other_host("b.db", 10**15)
@@ -108,7 +121,7 @@ class Merge(Case):
 
     def test_incomplete__so_is_the_whole(self):
         self.make("a.db", "b.db")
-        self.change("b.db", "UPDATE rtl_meta SET value = 'recovered' WHERE key = 'state'")
+        self.script("b.db", "UPDATE rtl_meta SET value = 'recovered' WHERE key = 'state'")
         self.rtl("merge", "-o", "all.db", "a.db", "b.db")
         self.assertEqual(self.ask("all.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("recovered",)])
 
@@ -121,9 +134,9 @@ class Merge(Case):
         self.refused(1, "x.txt exists and is no trace", "merge", "-o", self.write("x.txt", "mine"), "a.db", "b.db")
         self.refused(1, "No such file", "merge", "-o", "x.db", "a.db", "missing.db")
         self.refused(1, "no trace", "merge", "-o", "x.db", "a.db", self.write("text", "x" * 9999))
-        self.change("rpd.db", RPD)
+        self.script("rpd.db", RPD)
         self.refused(1, "merge those of one kind", "merge", "-o", "x.db", "a.db", "rpd.db")
-        self.change("b.db", "UPDATE rtl_meta SET value = 'index' WHERE key = 'gpu'")
+        self.script("b.db", "UPDATE rtl_meta SET value = 'index' WHERE key = 'gpu'")
         self.refused(1, "of another kind", "merge", "-o", "x.db", "a.db", "b.db")
         self.refused(1, "", "merge", "-o", "missing/x.db", "a.db", "b.db")
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("x.db")], [])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the
- * interceptors for ROCm would.
+ * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the interceptors for ROCm would.
  *
  *	cli_program COUNT [WAY]
  *
@@ -14,8 +13,10 @@
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
  *	hang		the same, in a range, while COUNT dispatches are under way
+ *	fault		allocates memory, releases some, and GPU 1 faults at addresses in and about it
  *	regions		COUNT regions of rtl.default besides, and as many within these; one has not ended
  *	lines		for each line that it reads does it once, and prints how many it published
+ *	now		the same, each the work of the time just before
  *	threads		the same, each time on a further thread, which stays
  */
 #include <semaphore.h>
@@ -29,6 +30,8 @@
 
 #include "../../programs/hang_guard.h"
 #include "events/events.h"
+
+static uint64_t begun_ns = 1000000;
 
 /* Returns whether somebody wanted it. */
 static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
@@ -44,7 +47,7 @@ static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
 	d = rtl_record_payload(record);
 	memset(d, 0, sizeof(*d));
 	record->uid = uid;
-	d->begin_ns = 1000000 + 10000 * n;
+	d->begin_ns = begun_ns + 10000 * n;
 	d->end_ns = d->begin_ns + 2500;
 	d->submit_ns = d->begin_ns - 500;
 	d->packet_id = n;
@@ -106,12 +109,63 @@ static void open_range(const char *name)
 		return;
 	range = rtl_record_payload(record);
 	*range = (struct rtl_roctx_range){.begin_ns = rtl_ticks_to_ns(rtl_ticks()),
+					  .flags = RTL_ROCTX_UNFINISHED,
 					  .begin_tid = (uint32_t)getpid(),
 					  .name = {.offset = sizeof(*range), .length = length - 1}};
 	memcpy(range + 1, name, length);
 	record->uid = record->parent_uid = record->correlation = 0;
 	record->instance = 1;
 	rtl_open_commit(record);
+}
+
+static void *begin_event(struct rtl_stream *stream, uint16_t type, uint64_t uid, uint32_t bytes)
+{
+	struct rtl_record *record = rtl_reserve(stream, type, bytes);
+
+	if (!record)
+		_exit(1);
+	record->uid = uid;
+	return memset(rtl_record_payload(record), 0, bytes);
+}
+
+static void publish_faults(void)
+{
+	static const uint64_t addresses[] = {0x20000010, 0x20001080, 0x1fffff00, 0x10000010,
+					     0x7f0000000000};
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "fault", .name = "memory access fault"};
+	struct rtl_stream *memory, *stream;
+	struct rtl_hsa_mem *mem;
+	struct rtl_hsa_fault *fault;
+	uint64_t uid, now_ns, function, reason;
+
+	open_range("layer 3");
+	now_ns = rtl_ticks_to_ns(rtl_ticks());
+	if (rtl_stream_register(&memory_stream_info, &memory) ||
+	    rtl_stream_register(&hsa_stream_info, &stream) ||
+	    rtl_tracepoint_register(&desc, &uid) || rtl_string_intern("allocate", &function) ||
+	    rtl_string_intern("page not present", &reason))
+		_exit(1);
+	for (int i = 0; i < 3; i++) { /* the first one is released */
+		mem = begin_event(memory, i == 2 ? RTL_MEM_RELEASE_END : RTL_MEM_ALLOC_END, 0,
+				  sizeof(*mem));
+		*mem = (struct rtl_hsa_mem){.begin_ns = now_ns + 10 * (uint64_t)i,
+					    .end_ns = now_ns + 10 * (uint64_t)i + 5,
+					    .address = i == 1 ? 0x20000000 : 0x10000000,
+					    .bytes = i == 1 ? 4096 : 4194304,
+					    .function = function,
+					    .kind = RTL_HSA_MEM_POOL,
+					    .allocated_ns = i == 2 ? now_ns : 0};
+		rtl_commit((struct rtl_record *)mem - 1);
+	}
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(*addresses); i++) {
+		fault = begin_event(stream, RTL_DIAGNOSTICS, uid, sizeof(*fault));
+		*fault = (struct rtl_hsa_fault){.address = addresses[i],
+						.reason = reason,
+						.gpu = 1,
+						.kind = RTL_HSA_FAULT_MEMORY};
+		rtl_commit((struct rtl_record *)fault - 1);
+	}
 }
 
 static int count_missed(uint64_t count, const char *cause)
@@ -139,6 +193,12 @@ static void *publish_and_stay(void *user)
 	for (;;)
 		pause();
 	return NULL;
+}
+
+static long publish_now(uint64_t count)
+{
+	begun_ns = rtl_ticks_to_ns(rtl_ticks()) - 10000 * count;
+	return publish_all(count);
 }
 
 static long publish_on_a_thread(uint64_t count)
@@ -194,6 +254,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(way, "lines"))
 		return publish_by_lines(count, publish_all);
+	if (!strcmp(way, "now"))
+		return publish_by_lines(count, publish_now);
 	if (!strcmp(way, "threads"))
 		return publish_by_lines(count, publish_on_a_thread);
 	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
@@ -202,6 +264,8 @@ int main(int argc, char **argv)
 	int status = published < 0;
 	if (!strcmp(way, "lost") && argc > 3)
 		status |= count_missed(count, argv[3]);
+	if (!strcmp(way, "fault"))
+		publish_faults();
 	if (!strcmp(way, "regions"))
 		publish_regions(count);
 	if (!strcmp(way, "exec"))

@@ -4,7 +4,6 @@
 rtl recover, record and replay, without ROCm.
 """
 
-import contextlib
 import fcntl
 import glob
 import json
@@ -29,8 +28,7 @@ class Recover(Case):
     def has_tables(self):
         """rtl makes them while the command starts."""
         try:
-            with contextlib.closing(sqlite3.connect(self.path("run.db"))) as database:
-                return database.execute("SELECT count(*) FROM rtl_dispatch").fetchone()
+            return self.ask("run.db", "SELECT count(*) FROM rtl_dispatch")[0]
         except sqlite3.OperationalError:
             return None
 
@@ -85,10 +83,7 @@ class Recover(Case):
         child, before = self.killed(PROGRAM, "3000", "lines", when=self.has_tables)
         after = self.finish(child)
         folder = self.in_spool()
-        database = sqlite3.connect(self.path("run.db"))
-        database.execute("UPDATE rtl_meta SET value = '99' WHERE key = 'schema'")
-        database.commit()
-        database.close()
+        self.ask("run.db", "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'")
         self.refused(1, "was written by another version of rtl: recover to another file, or with "
                      "that version; the version of rtl's tables is not 2 but 99", "recover", folder)
         left = self.operations("run.db")
@@ -277,11 +272,8 @@ class Record(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         left = self.operations("run.db")
         self.assertTrue(0 < left < 100000, left)
-        database = sqlite3.connect(self.path("run.db"))
-        published, delivered, discarded = database.execute(
-            "SELECT published, delivered, discarded FROM rtl_ledger "
-            "WHERE stream = 'rtl.hsa' AND process = 1").fetchone()
-        database.close()
+        (published, delivered, discarded), = self.ask(
+            "run.db", "SELECT published, delivered, discarded FROM rtl_ledger WHERE stream = 'rtl.hsa' AND process = 1")
         self.assertEqual((published, delivered, discarded), (100000, left, 100000 - left))
 
     def test_killed__recover_completes_the_recording(self):

@@ -82,10 +82,6 @@ def events(page):
 class Report(Case):
     """rtl report"""
 
-    def page(self, name="run.html"):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
     def make(self, operations=200, seed=1):
         """A trace as RPD writes them; what its page must hold of calls and of GPU work."""
         rng, database = random.Random(seed), sqlite3.connect(self.path("run.db"))
@@ -120,18 +116,18 @@ class Report(Case):
         calls, work = self.make()
         done = self.rtl("report", "run.db")
         self.assertEqual((done.returncode, done.stdout), (0, "run.html: open it in a browser\n"))
-        self.assertEqual(events(self.page()), (calls, work))
-        self.assertEqual(json.loads(block(self.page(), "rtl-summary")),
+        self.assertEqual(events(self.read("run.html")), (calls, work))
+        self.assertEqual(json.loads(block(self.read("run.html"), "rtl-summary")),
                          json.loads(self.rtl("summary", "--json", "run.db").stdout))
 
     def test_traced_program(self):
         self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "100")
         self.rtl("report", "-o", "page.htm", "run.db")
-        calls, work = events(self.page("page.htm"))
+        calls, work = events(self.read("page.htm"))
         self.assertEqual((len(work), {w[5] for w in work}), (100, {"kernel"}))
         self.assertEqual(len(calls), 100)  # the submissions
         self.assertTrue(all(w[6] for w in work))
-        trace = json.loads(block(self.page("page.htm"), "rtl-trace"))
+        trace = json.loads(block(self.read("page.htm"), "rtl-trace"))
         self.assertEqual((trace["state"], trace["file"]), ("complete", "run.db"))
         self.assertIn(PROGRAM, trace["processes"][0]["command"])
 
@@ -152,15 +148,15 @@ class Report(Case):
         self.rtl("replay", "-o", "replayed.db", "run.rec")
         for trace in ("run.rec", "replayed.db"):
             self.assertEqual(self.rtl("report", trace).returncode, 0)
-        calls, work = events(self.page("run.html"))
-        self.assertEqual((calls, work), events(self.page("replayed.html")))
+        calls, work = events(self.read("run.html"))
+        self.assertEqual((calls, work), events(self.read("replayed.html")))
         self.assertEqual((len(calls), len(work)), (100, 100))
 
     def test_too_many__the_longest_of_each_track_and_counts(self):
         calls, work = self.make()
         self.rtl("report", "--events", "60", "run.db")
-        kept = events(self.page())
-        tracks = json.loads(block(self.page(), "rtl-trace"))["tracks"]
+        kept = events(self.read("run.html"))
+        tracks = json.loads(block(self.read("run.html"), "rtl-trace"))["tracks"]
         self.assertEqual(sum(t["left_out"] for t in tracks), 400 - len(kept[0]) - len(kept[1]))
         self.assertLessEqual(len(kept[0]) + len(kept[1]), 60)
         for all_of, kept_of in zip((calls, work), kept):
@@ -174,17 +170,15 @@ class Report(Case):
     def test_too_many_alike__some_of_them_over_all_of_the_time(self):
         self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "1000")
         self.rtl("report", "--events", "100", "run.db")
-        calls, work = events(self.page())
+        calls, work = events(self.read("run.html"))
         self.assertEqual((len(calls), len(work)), (50, 50))
         begins = [w[2] for w in sorted(work, key=lambda w: w[2])]
         self.assertLess(max(b - a for a, b in zip(begins, begins[1:])), (begins[-1] - begins[0]) / 4)
 
     def test_nothing_recorded(self):
-        database = sqlite3.connect(self.path("run.db"))
-        database.executescript(RPD)
-        database.close()
+        self.script("run.db", RPD)
         self.rtl("report", "run.db")
-        self.assertEqual(events(self.page()), ([], []))
+        self.assertEqual(events(self.read("run.html")), ([], []))
 
     def test_bad_input__one_line_and_no_page(self):
         self.make(10)
@@ -223,8 +217,7 @@ class Browser(Case):
 
     def shown(self, script=""):
         """The text of the page's elements after its script has run, and a test's."""
-        with open(self.path("run.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = self.read("run.html")
         with open(self.path("test.html"), "w", encoding="utf-8") as file:
             file.write(page.replace("</html>", "<script>(function wait() {\n"
                                     " if (!document.documentElement.dataset.ready) { setTimeout(wait, 20); return; }\n"
@@ -257,9 +250,7 @@ class Browser(Case):
 
     def test_gaps_and_processes__as_rtl_summary(self):
         self.make()
-        with sqlite3.connect(self.path("run.db")) as database:
-            database.execute("INSERT INTO rocpd_api VALUES (2, 9, 9, 10, 90, 20, 1, 21, 1)")
-        database.close()
+        self.ask("run.db", "INSERT INTO rocpd_api VALUES (2, 9, 9, 10, 90, 20, 1, 21, 1)")
         self.rtl("report", "run.db")
         shown = self.body("""
             const rows = id => [...$(id).tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent).join("/")).join(";");

@@ -204,8 +204,7 @@ class Rpd(Case):
         self.make("ops.rpd")
         self.make("calls.rpd")
         for name, table in ("ops.rpd", "rocpd_api"), ("calls.rpd", "rocpd_op"):
-            with contextlib.closing(sqlite3.connect(self.path(name))) as database:
-                database.execute(f"DROP TABLE {table}")
+            self.ask(name, f"DROP TABLE {table}")
         self.assertEqual(self.rows("ops.rpd"), {"GPU kernels": {"a_kernel": (1, 100), "b_kernel": (1, 50)},
                                                 "GPU copies": {"CopyHostToDevice": (1, 20)}})
         self.assertEqual(self.rows("calls.rpd"), {
@@ -245,8 +244,7 @@ class Rpd(Case):
     def test_what_is_none__one_line(self):
         self.write("text.rpd", "no database at all, but long enough for its header" * 50)
         self.write("empty.rpd", "")
-        with contextlib.closing(sqlite3.connect(self.path("other.rpd"))) as database:
-            database.execute("CREATE VIEW rocpd_api AS SELECT 1 AS id")
+        self.ask("other.rpd", "CREATE VIEW rocpd_api AS SELECT 1 AS id")
         for name in "text.rpd", "empty.rpd", "other.rpd":
             self.refused(1, "no plugin reads it", "replay", name, "-s", "libstats_sub.so?output=stats.txt")
         self.refused(1, "text.rpd cannot be read: file is not a database", "replay", "-i", "librpd_src.so", "text.rpd",

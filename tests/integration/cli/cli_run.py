@@ -157,8 +157,7 @@ class BadInput(Case):
         self.refused(1, "/nonexistent: No such file", "env", "-s",
                      "libstats_sub.so?output=/nonexistent/x")
         self.assertFalse(os.path.exists(self.path("ran")))
-        with open(self.path("precious"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "text")
+        self.assertEqual(self.read("precious"), "text")
 
     def test_spool(self):
         self.refused(1, "cannot be created (File name too long)", "trace", "-o", "x" * 300, "true")
@@ -414,8 +413,7 @@ class Signals(Case):
         os.kill(child.pid, signal.SIGKILL)
         child.wait(HANG_S)
         child.communicate("go\n", timeout=HANG_S)
-        with open(self.path("end"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "done\n")
+        self.assertEqual(self.read("end"), "done\n")
         self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
 
     def test_command_is_stopped_by_another__rtl_is_not(self):

@@ -4,7 +4,6 @@
 The verbs that show things: what is in a trace, what there is, what a shell must export.
 """
 
-import contextlib
 import csv
 import io
 import json
@@ -58,9 +57,7 @@ class Info(Case):
             self.assertNotIn("\x1b", text)
 
     def test_plain_rpd(self):
-        database = sqlite3.connect(self.path("trace.rpd"))
-        database.executescript(RPD)
-        database.close()
+        self.script("trace.rpd", RPD)
         done = self.rtl("info", "trace.rpd")
         self.assertEqual((done.returncode, done.stdout), (0, "trace.rpd: 0 GPU operations\n"))
         info = json.loads(self.rtl("info", "--json", "trace.rpd").stdout)
@@ -194,8 +191,8 @@ class Lists(Case):
     def test_help(self):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
-                         {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "status", "replay",
-                          "recover", "env", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
+                         {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "status", "top", "replay",
+                          "recover", "env", "attach", "ps", "doctor", "selftest", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "check-subscriber"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -267,18 +264,14 @@ class Summary(Case):
     def test_csv__any_name(self):
         odd = 'a "name", with\na line'
         self.database([(0, 0, 1000, 9, 2)])
-        with sqlite3.connect(self.path("trace.rpd")) as database:
-            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (odd,))
-        database.close()
+        self.ask("trace.rpd", "INSERT INTO rocpd_string VALUES (9, ?)", (odd,))
         row, = csv.DictReader(io.StringIO(self.rtl("summary", "--csv", "trace.rpd").stdout, newline=""))
         self.assertEqual(row["name"], odd)
 
     def test_long_names__cut_on_a_terminal_only(self):
         name = "k" * 300
         self.database([(0, 0, 1000, 9, 2)])
-        with sqlite3.connect(self.path("trace.rpd")) as database:
-            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (name,))
-        database.close()
+        self.ask("trace.rpd", "INSERT INTO rocpd_string VALUES (9, ?)", (name,))
         self.assertIn(name, self.rtl("summary", "trace.rpd").stdout)
         narrow = {"COLUMNS": "100"}
         self.assertEqual(max(map(len, self.rtl("summary", "trace.rpd", env=narrow).stdout.splitlines())), 100)
@@ -286,9 +279,7 @@ class Summary(Case):
 
     def test_narrow__numbers_that_do_not_fit_are_left_out(self):
         self.database([(0, 0, 1234567, 9, 2), (0, 2000000, 4200000, 9, 2)])
-        with sqlite3.connect(self.path("trace.rpd")) as database:
-            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", ("name" * 10,))
-        database.close()
+        self.ask("trace.rpd", "INSERT INTO rocpd_string VALUES (9, ?)", ("name" * 10,))
         for columns, left_out in ((130, []), (80, ["min", "p50"]), (60, ["min", "p50", "share", "p99"])):
             lines = self.rtl("summary", "trace.rpd", env={"COLUMNS": str(columns)}).stdout.splitlines()
             wanted = "share count total mean min p50 p99 max kernel".split()
@@ -298,23 +289,22 @@ class Summary(Case):
 
     def test_gpus_that_the_trace_knows__named(self):
         self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=trace.rpd", PROGRAM, "2")
-        with contextlib.closing(sqlite3.connect(self.path("trace.rpd"))) as database:
-            # the second dispatch is of GPU 2, the first of GPU 1
-            database.executescript("""
-                INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 2, queue, submit_tid, flags, scope, hip_stream
-                  FROM rtl_s_rtl_hsa_task_end_g2;
-                UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 1 WHERE id < 900;
-                UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
-                INSERT INTO rtl_tracepoint (process, uid, kind, name, label, category) VALUES (1, 7, 'agent', 'gfx90a', 1, 1),
-                  (1, 8, 'kernel', 'k', 1, 1);
-                INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1', 0, 0), (1, 7, 'product', 'Some GPU', 0, 1),
-                  (1, 7, 'bus_id', '0000:c1:00.0', 0, 2), (1, 7, 'uuid', 'GPU-77', 0, 3), (1, 8, 'node', '2', 0, 0);
-                INSERT INTO rtl_origin VALUES (900, 1, 1, 7, 0), (901, 1, 1, 8, 0);
-                INSERT INTO rtl_s_rtl_hsa_metadata (id, origin, time_ns, instance, gpu, flags)
-                  VALUES (900, 900, 1, 0, 1, 0), (901, 901, 1, 0, 2, 0);
-                UPDATE rtl_type SET table_name = 'rtl_s_rtl_hsa_metadata' WHERE payload_bytes = 32 AND type = 26;
-                UPDATE rtl_field SET column_name = name WHERE type = 26 AND stream = (SELECT stream FROM rtl_type
-                  WHERE table_name = 'rtl_s_rtl_hsa_metadata');""")
+        # the second dispatch is of GPU 2, the first of GPU 1
+        self.script("trace.rpd", """
+            INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 2, queue, submit_tid, flags, scope, hip_stream
+              FROM rtl_s_rtl_hsa_task_end_g2;
+            UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 1 WHERE id < 900;
+            UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
+            INSERT INTO rtl_tracepoint (process, uid, kind, name, label, category) VALUES (1, 7, 'agent', 'gfx90a', 1, 1),
+              (1, 8, 'kernel', 'k', 1, 1);
+            INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1', 0, 0), (1, 7, 'product', 'Some GPU', 0, 1),
+              (1, 7, 'bus_id', '0000:c1:00.0', 0, 2), (1, 7, 'uuid', 'GPU-77', 0, 3), (1, 8, 'node', '2', 0, 0);
+            INSERT INTO rtl_origin VALUES (900, 1, 1, 7, 0), (901, 1, 1, 8, 0);
+            INSERT INTO rtl_s_rtl_hsa_metadata (id, origin, time_ns, instance, gpu, flags)
+              VALUES (900, 900, 1, 0, 1, 0), (901, 901, 1, 0, 2, 0);
+            UPDATE rtl_type SET table_name = 'rtl_s_rtl_hsa_metadata' WHERE payload_bytes = 32 AND type = 26;
+            UPDATE rtl_field SET column_name = name WHERE type = 26 AND stream = (SELECT stream FROM rtl_type
+              WHERE table_name = 'rtl_s_rtl_hsa_metadata');""")
         lines = self.rtl("summary", "trace.rpd").stdout.splitlines()
         self.assertEqual([line.split(": busy")[0] for line in lines if ": busy" in line],
                          ["GPU 1 (gfx90a, Some GPU, 0000:c1:00.0)", "GPU 2"])
@@ -350,13 +340,12 @@ class Summary(Case):
 
     def test_ledger_and_times_not_known(self):
         self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=trace.rpd", PROGRAM, "3")
-        with contextlib.closing(sqlite3.connect(self.path("trace.rpd"))) as database:
-            database.executescript("""
-                UPDATE rtl_s_rtl_hsa_task_end SET begin_ns_rel = NULL, end_ns_rel = NULL
-                  WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
-                UPDATE rtl_ledger SET published = 15, delivered = 11, discarded = 3, abandoned = 1, missed = 2
-                  WHERE stream = 'rtl.hsa';
-                INSERT INTO rtl_loss VALUES (1, 'rtl.hsa', 'ring full', 3), (1, 'rtl.hsa', 'no signal', 2);""")
+        self.script("trace.rpd", """
+            UPDATE rtl_s_rtl_hsa_task_end SET begin_ns_rel = NULL, end_ns_rel = NULL
+              WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
+            UPDATE rtl_ledger SET published = 15, delivered = 11, discarded = 3, abandoned = 1, missed = 2
+              WHERE stream = 'rtl.hsa';
+            INSERT INTO rtl_loss VALUES (1, 'rtl.hsa', 'ring full', 3), (1, 'rtl.hsa', 'no signal', 2);""")
         text = self.rtl("summary", "trace.rpd").stdout
         self.assertIn("GPU kernels: 3, 5.000us in total, 1 without times\n", text)
         self.assertIn("rtl.hsa: 11 of 17 events recorded, 6 LOST: 3 discarded, 1 abandoned, "
@@ -373,10 +362,7 @@ class Summary(Case):
     def test_tensile_names__problem_and_tile(self):
         name = "Cijk_Alik_Bljk_HB_MT{}x16x16_SN_1LDSB0_APM1_ABV0" + "_ACED0_AF0EM1" * 30 + "_WGM4"
         self.database([(0, 1000, 2000, 9, 2), (0, 1000, 2000, 10, 2)])
-        database = sqlite3.connect(self.path("trace.rpd"))
-        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", [(9, name.format(16)), (10, name.format(128))])
-        database.commit()
-        database.close()
+        self.ask("trace.rpd", "INSERT INTO rocpd_string VALUES (9, ?), (10, ?)", (name.format(16), name.format(128)))
         text = self.rtl("summary", "trace.rpd", env={"COLUMNS": "100"}).stdout
         self.assertRegex(text, r"(?m)  Cijk_Alik_Bljk_HB_MT16x16x16$")
         self.assertRegex(text, r"(?m)  Cijk_Alik_Bljk_HB_MT128x16x16$")
@@ -385,10 +371,7 @@ class Summary(Case):
     def test_odd_strings(self):
         name = "it's \"x\" \\ \x1b[31m\n é " + "long " * 100
         self.database([(0, 1000, 2000, 9, 2), (0, 1000, 2000, 12345, 2)])
-        database = sqlite3.connect(self.path("trace.rpd"))
-        database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (name,))
-        database.commit()
-        database.close()
+        self.ask("trace.rpd", "INSERT INTO rocpd_string VALUES (9, ?)", (name,))
         rows = self.summary()["sections"][0]["rows"]
         self.assertEqual({r["name"] for r in rows}, {name, "KernelExecution"})
         text = self.rtl("summary", "trace.rpd", env={"COLUMNS": "120"}).stdout

@@ -178,8 +178,7 @@ class Timeline(Case):
         self.write("a.json", "{}")
         done = self.rtl("trace", "-o", "a.json", PROGRAM, "10")
         self.assertIn("exists and is no trace", done.stderr)
-        with open(self.path("a.json"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "{}")
+        self.assertEqual(self.read("a.json"), "{}")
 
 
 class Convert(Case):

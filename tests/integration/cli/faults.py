@@ -10,7 +10,6 @@ import fcntl
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import time
 import unittest
@@ -157,10 +156,7 @@ class Crash(Faults):
 
     def packets_of_runs(self, name):
         """Each line's dispatches are numbered from 0."""
-        database = sqlite3.connect(self.path(name))
-        rows = database.execute("SELECT packet_id, count(*) FROM rtl_dispatch GROUP BY packet_id "
-                                "ORDER BY packet_id").fetchall()
-        database.close()
+        rows = self.ask(name, "SELECT packet_id, count(*) FROM rtl_dispatch GROUP BY packet_id ORDER BY packet_id")
         self.assertEqual([r[0] for r in rows], list(range(len(rows))))
         counts = [r[1] for r in rows]
         self.assertEqual(counts, sorted(counts, reverse=True))
@@ -206,10 +202,8 @@ class DeadCollector(Faults):
         return child, recorded, self.in_spool()
 
     def fact(self, name, key):
-        database = sqlite3.connect(self.path(name))
-        row = database.execute("SELECT value FROM rtl_meta WHERE key = ?", (key,)).fetchone()
-        database.close()
-        return row and row[0]
+        found = self.ask(name, "SELECT value FROM rtl_meta WHERE key = ?", (key,))
+        return found[0][0] if found else None
 
     def check(self, name, recorded, all_of_them):
         published, delivered, discarded, abandoned = self.ledger(name)

@@ -222,10 +222,6 @@ class EndsInOrder(Faults):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(os.listdir(self.spool), [])
 
-    def read(self, name):
-        with open(self.path(name), encoding="utf-8") as file:
-            return file.read()
-
     def test_program_begins_when_the_collector_has_ended__leaves_nothing(self):
         folder = os.path.join(self.spool, "rtl-1-abcdef")
         os.mkdir(folder)

@@ -5,8 +5,7 @@
  *
  *	kill_at [unlink:]COUNT COMMAND...
  *
- * Prints how many calls there were: COUNT, or fewer if it had ended. Exit status 77: processes
- * cannot be traced here.
+ * Prints how many calls there were: COUNT, or fewer if it had ended. Exit status 77: processes cannot be traced here.
  */
 #include <errno.h>
 #include <signal.h>

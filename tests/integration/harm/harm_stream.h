@@ -2,22 +2,13 @@
 /* harm_stream.h: the stream of a test that harms itself: one type of event, without a payload. */
 #pragma once
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
-static const struct rtl_type_info harm_types[] = {{
-	.struct_size = sizeof(struct rtl_type_info),
-	.type = RTL_TASK_END,
-	.name = "task",
-	.description = "something was done",
-}};
-static const struct rtl_stream_info harm_stream_info = {
-	.struct_size = sizeof(harm_stream_info),
-	.version_major = 1,
-	.name = "harm.task",
-	.description = "of a test",
-	.types = harm_types,
-	.type_count = 1,
-};
+static const struct rtl_type_info harm_types[] = {
+	{sizeof(struct rtl_type_info), RTL_TASK_END, 0, 0, 0, "task", "something was done", NULL}};
+static const struct rtl_stream_info harm_stream_info =
+	RTL_STREAM_INFO("harm.task", 1, 0, harm_types, "of a test");
 
 /* Publishes an event, if somebody wants it. */
 static inline void harm_publish(struct rtl_stream *stream)

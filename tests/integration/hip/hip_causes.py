@@ -21,6 +21,7 @@ import sys
 
 TICK_NS = 1000  # a tick of the GPU's clock, and what its conversion adds
 REPORTED = 64
+BY_HIP = 128  # by a kernel of its own
 NO_HIP_TIME = REPORTED | 2  # HIP 7.2 tells an end before the begin of some copies: they have no times
 COPY_BYTES = 1 << 20  # of what the program copies and fills within the GPU
 LINE = re.compile(r"thread (\d+) work (\w+) (\d+) (.*?)(?: within (\w+))? :( \{)?(.*)$")
@@ -77,7 +78,7 @@ def read_work(db):
 
 def key_of(row):
     if row["is_copy"]:
-        if row["copy_flags"] & REPORTED and (row["bytes"] == COPY_BYTES or
+        if row["copy_flags"] & BY_HIP or row["copy_flags"] & REPORTED and (row["bytes"] == COPY_BYTES or
                                              row["function"] == "hipGraphLaunch"):
             return "runtime"
         return "copy", row["bytes"]

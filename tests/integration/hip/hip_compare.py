@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_compare.py [--args] TRACE OUTPUT [LOG]: what hip_dump wrote against what a program says it called.
+"""hip_compare.py [--args] TRACE OUTPUT [LOG]: what text_sub wrote against what a program says it called.
 
 OUTPUT has, among others, lines "call NAME RESULT STREAM DEVICE [PARENT]" in the order of each
 thread's calls, or "thread N call ..." where there are several threads (N is the kernel's id). Every
@@ -16,42 +16,48 @@ With --args the trace has the arguments too, for each call once, and a line "[th
 behind a call says which; "?" in it stands for any value.
 """
 import collections
+import pathlib
 import re
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import text_trace  # noqa: E402
 
 CLOCK_ERROR_NS = 1000000
 
 
-def fields(line):
-    return dict(re.findall(r"(\w+)=(\S+)", line))
+CALL_NUMBERS = {"tid": "@tid", "instance": "@instance", "correlation": "@correlation", "parent": "parent",
+                "begin": "begin_ns", "end": "end_ns", "time": "@time", "result": "result",
+                "stream": "hip_stream", "device": "device", "flags": "flags"}
+DISPATCH_NUMBERS = {"gpu": "gpu", "queue": "queue", "packet": "packet_id", "tid": "submit_tid",
+                    "correlation": "@correlation", "begin": "begin_ns", "end": "end_ns"}
+
+
+def numbers(row, names):
+    return {key: int(row[name]) for key, name in names.items()}
 
 
 def read_trace(path):
     calls, dispatches, ledgers, begins = collections.defaultdict(list), [], {}, {}
     args, args_begins, around = {}, {}, {}
-    with open(path, encoding="utf-8") as file:
-        for line in file:
-            words = line.split()
-            if words[0] in ("end", "begin", "args", "args_begin"):
-                line, _, text = line.rstrip("\n").partition(" : ")
-                call = {k: v if k in ("category", "status") else int(v, 0)
-                        for k, v in fields(line).items()}
-                call["name"] = words[1]
-                if words[0] == "begin":
-                    begins[call["instance"]] = call
-                elif words[0].startswith("args"):
-                    place = args if words[0] == "args" else args_begins
-                    place.setdefault(call["instance"], []).append((call, text))
-                else:
-                    calls[call["tid"]].append(call)
-            elif words[0] == "range_end":
-                line, _, name = line.rstrip("\n").partition(" : ")
-                around[int(fields(line)["instance"])] = name
-            elif words[0] == "dispatch":
-                dispatches.append({k: int(v) for k, v in fields(line).items()})
-                dispatches[-1]["kernel"] = words[1]
-            elif words[0] == "ledger":
-                ledgers[words[1]] = {k: int(v) for k, v in fields(line).items()}
+    for row in text_trace.read(path):
+        kind = row["@type"]
+        if kind == "ledger":
+            ledgers[row["@stream"]] = {key: int(row[key]) for key in row if key[0] != "@"}
+        elif kind == "region_end":
+            around[int(row["@instance"])] = row["name"]
+        elif kind == "task_end":
+            dispatches.append({**numbers(row, DISPATCH_NUMBERS), "kernel": row["kernel_name"]})
+        elif kind.startswith("function"):
+            call = {**numbers(row, CALL_NUMBERS), "name": row["function"], "status": row["status"],
+                    "category": row["@category"]}
+            if "args" in row:
+                place = args if kind.endswith("end") else args_begins
+                place.setdefault(call["instance"], []).append((call, row["args"]))
+            elif kind.endswith("end"):
+                calls[call["tid"]].append(call)
+            else:
+                begins[call["instance"]] = call
     return calls, dispatches, ledgers, begins, args, args_begins, around
 
 

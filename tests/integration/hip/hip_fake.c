@@ -4,8 +4,7 @@
  * interceptor's wrappers hand on arguments and results as they came, for all 5xx of them. What the
  * functions of the real HIP do is tested with the real one.
  *
- * Where a function leaves a value, it leaves the number of the argument and more, see
- * hip_fake_output.
+ * Where a function leaves a value, it leaves the number of the argument and more, see hip_fake_output.
  *
  * With hip_fake_lively set, hipLaunchHostFunc calls the function that it is given at once, and
  * hipDeviceSynchronize calls hipGetDevice as a library calls its own exported functions.

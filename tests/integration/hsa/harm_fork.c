@@ -10,8 +10,8 @@
 #define PROGRAM "harm_fork"
 #include "hsa_program.h"
 
+#include "../harm/harm_stream.h"
 #include <errno.h>
-#include <rtl/rtl.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
@@ -31,42 +31,17 @@ int roctxRangePop(void);
 uint64_t roctxRangeStartA(const char *message);
 void roctxRangeStop(uint64_t id);
 
-static const struct rtl_type_info types[] = {{
-	.struct_size = sizeof(struct rtl_type_info),
-	.type = RTL_TASK_END,
-	.name = "task",
-	.description = "something was done",
-}};
-
 static atomic_bool over;
 static atomic_uint numbers;
 static hsa_agent_t gpu;
 
 static struct rtl_stream *register_stream(const char *name)
 {
-	const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = 1,
-		.name = name,
-		.description = "of a test",
-		.types = types,
-		.type_count = 1,
-	};
+	const struct rtl_stream_info info = RTL_STREAM_INFO(name, 1, 0, harm_types, "of a test");
 	struct rtl_stream *stream = &rtl_stream_none;
 
 	CHECK(!rtl_stream_register(&info, &stream));
 	return stream;
-}
-
-static void publish(struct rtl_stream *stream)
-{
-	struct rtl_record *record;
-
-	if (rtl_enabled(stream, RTL_TASK_END)) {
-		record = rtl_reserve(stream, RTL_TASK_END, 0);
-		if (record)
-			rtl_commit(record);
-	}
 }
 
 static void use_roctx(void)
@@ -105,12 +80,9 @@ static void use_loader(void)
 
 static void use_hsa(void)
 {
-	hsa_queue_t *queue;
-	hsa_signal_t done;
+	hsa_queue_t *queue = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
+	hsa_signal_t done = create_signal(1);
 
-	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
-				&queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &done));
 	dispatch_nothing(queue, done);
 	wait_done(done);
 	CHECK(!hsa_signal_destroy(done));
@@ -131,7 +103,7 @@ static struct rtl_stream *main_stream;
 static void use_stream(void)
 {
 	for (int i = 0; i < 100; i++)
-		publish(main_stream);
+		harm_publish(main_stream);
 }
 
 static void use_streams(void)
@@ -139,7 +111,7 @@ static void use_streams(void)
 	char name[32];
 
 	snprintf(name, sizeof(name), "harm.%u", numbers++ % 40);
-	publish(register_stream(name));
+	harm_publish(register_stream(name));
 }
 
 static void run_child(int number)
@@ -185,7 +157,7 @@ int main(int argc, char **argv)
 
 	if (count == 6) {
 		CHECK(!hsa_init());
-		CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+		gpu = first_gpu();
 	}
 	main_stream = register_stream("harm.main");
 	for (size_t i = 0; i < count; i++)

@@ -45,9 +45,8 @@ static void use_roctx(void)
 
 static void use_signal(void)
 {
-	hsa_signal_t signal;
+	hsa_signal_t signal = create_signal(1);
 
-	CHECK(!hsa_signal_create(1, 0, NULL, &signal));
 	CHECK(!hsa_signal_destroy(signal));
 }
 
@@ -68,10 +67,8 @@ static void dispatch(void)
 
 static void make_queue(void)
 {
-	hsa_queue_t *made;
+	hsa_queue_t *made = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
 
-	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
-				&made));
 	CHECK(!hsa_queue_destroy(made));
 }
 
@@ -138,11 +135,10 @@ int main(int argc, char **argv)
 	find(&push, "roctxRangePushA");
 	find(&pop, "roctxRangePop");
 	printf("init %ld 0\n", deepest(begin));
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+	gpu = first_gpu();
 	(void)hsa_amd_agent_iterate_memory_pools(gpu, find_pool, &pool);
-	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
-				&queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &done));
+	queue = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
+	done = create_signal(1);
 	if (dlopen(argc > 1 ? argv[1] : "libamdhip64.so.5", RTLD_NOW | RTLD_GLOBAL)) {
 		find(&hip_malloc, "hipMalloc");
 		find(&hip_free, "hipFree");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, with dispatches and a copy,
- * and leaves it to the runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no
- * names (kernel object 0).
+ * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, with dispatches and a copy, and leaves it to the
+ * runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no names (kernel object 0).
  */
 #define PROGRAM "hsa_again"
 
@@ -20,7 +19,7 @@ static void copy(hsa_agent_t gpu)
 
 	CHECK(!hsa_amd_agent_iterate_memory_pools(gpu, find_pool, &pool));
 	CHECK(!hsa_amd_memory_pool_allocate(pool, 8192, 0, (void **)&memory));
-	CHECK(!hsa_signal_create(1, 0, NULL, &done));
+	done = create_signal(1);
 	CHECK(!hsa_amd_memory_async_copy(memory, gpu, memory + 4096, gpu, 4096, 0, NULL, done));
 	wait_done(done);
 	CHECK(!hsa_signal_destroy(done));
@@ -28,15 +27,14 @@ static void copy(hsa_agent_t gpu)
 
 static void one_round(void)
 {
-	hsa_agent_t gpu = {0};
+	hsa_agent_t gpu;
 	hsa_signal_t last;
 	hsa_queue_t *queue;
 
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu));
-	CHECK(!hsa_queue_create(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &last));
+	gpu = first_gpu();
+	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE);
+	last = create_signal(1);
 	for (int i = 1; i <= DISPATCHES; i++)
 		dispatch_nothing(queue, i == DISPATCHES ? last : (hsa_signal_t){0});
 	wait_done(last);

@@ -13,14 +13,10 @@ static long rounds = 100;
 
 static void use(void)
 {
-	hsa_agent_t gpu = {0};
-	hsa_queue_t *queue;
-	hsa_signal_t done;
+	hsa_agent_t gpu = first_gpu();
+	hsa_queue_t *queue = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
+	hsa_signal_t done = create_signal(1);
 
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
-	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
-				&queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &done));
 	for (int i = 0; i < 10; i++) {
 		hsa_signal_store_relaxed(done, 1);
 		dispatch_nothing(queue, done);

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hsa_calls_compare.py TRACE LOG [NOT-CALLED...]: what hsa_calls_sub wrote against the log of
+"""hsa_calls_compare.py TRACE LOG [NOT-CALLED...]: what text_sub wrote against the log of
 hsa_calls: every call of every thread, in its order, with its arguments and what came back, within
 the times that the program read around it. NOT-CALLED are the functions that the program cannot
 call; another that it has not called is an error."""
 import collections
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import text_trace  # noqa: E402
 
 PLAIN, DEBUG = "rtl.hsa.call", "rtl.hsa.call.debug"
 # Both clocks are readings of CLOCK_BOOTTIME, the trace's by way of the processor's counter.
@@ -33,16 +37,16 @@ def read_log(path):
 
 def read_trace(path):
     events, ledgers = collections.defaultdict(list), {}
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
-        for line in file:
-            words = line.rstrip("\n").split(" ", 6)
-            if words[0] == "ledger":
-                ledgers[words[1]] = tuple(map(int, words[2:]))
-            elif words[0] in (PLAIN, DEBUG):
-                stream, which, tid, instance, begin, end, what = words
-                events[stream, which, int(tid)].append((what, int(begin), int(end), int(instance)))
-            elif words[0] != "mem":
-                fail(line.strip())
+    for row in text_trace.read(path):
+        if row["@type"] == "ledger":
+            ledgers[row["@stream"]] = tuple(
+                int(row[key]) for key in ("published", "delivered", "discarded", "missed"))
+            continue
+        if (row["@kind"], row["@name"]) != ("function", row["function"]):
+            fail("wrong tracepoint for %s" % row["function"])
+        what = "%s(%s) %s %s" % (row["function"], row.get("args", ""), row["status"], row["result"])
+        events[row["@stream"], row["@type"].rpartition("_")[2], int(row["@tid"])].append(
+            (what, int(row["begin_ns"]), int(row["end_ns"]), int(row["@instance"])))
     return events, ledgers
 
 

@@ -5,7 +5,7 @@
     hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--late] [--blind N] [--unnamed] [--own FILE]
                    [--own-copies FILE] [--copies-missed N] [--lite] [--untimed N] [--again N]
 
-TRACE is written by the subscriber hsa_dump, LOG is SOFTGPU_LOG's file. Every dispatch in the
+TRACE is written by text_sub, LOG is SOFTGPU_LOG's file. Every dispatch in the
 log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
 workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
 dispatches of the log may be absent from the trace, and must have been counted as missed.
@@ -35,8 +35,10 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+integration = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(integration), str(integration / "trace")]
 import copy_compare  # noqa: E402
+import text_trace  # noqa: E402
 
 PAIR = re.compile(r"(\w+)=(\S*)")
 
@@ -57,46 +59,52 @@ def read_log(path, unnamed):
     return rows
 
 
+def dispatches(path):
+    for row in text_trace.read(path):
+        if row["@type"] == "task_end":
+            yield row
+
+
+def ledger_missed(path, stream):
+    return sum(int(row["missed"]) for row in text_trace.read(path)
+               if row["@type"] == "ledger" and row["@stream"] == stream)
+
+
+def shape(row, name):
+    return ",".join(row[name + "_" + axis] for axis in "xyz")
+
+
 def read_trace(path, unnamed):
-    rows, missed, ids, untimed = [], 0, set(), Counter()
-    with open(path) as file:
-        for line in file:
-            word = line.split(" ", 1)[0]
-            row = dict(PAIR.findall(line))
-            if word == "ledger":
-                missed = int(row["missed"])
-            if word != "dispatch":
-                continue
-            key = (row["queue"], row["packet"])
-            if key in ids:
-                sys.exit("published twice: queue %s packet %s" % key)
-            ids.add(key)
-            what = ("?" if unnamed else row["kernel"], row["gpu"], row["grid"], row["workgroup"],
-                    row["group"], row["private"])
-            if int(row["end"]):
-                rows.append((what, int(row["begin"]), int(row["end"])))
-            else:
-                untimed[what] += 1
-    return rows, missed, untimed
+    rows, ids, untimed = [], set(), Counter()
+    for row in dispatches(path):
+        key = (row["queue"], row["packet_id"])
+        if key in ids:
+            sys.exit("published twice: queue %s packet %s" % key)
+        ids.add(key)
+        what = ("?" if unnamed else row["kernel_name"], row["gpu"], shape(row, "grid"),
+                shape(row, "workgroup"), row["group_segment_bytes"], row["private_segment_bytes"])
+        if int(row["end_ns"]):
+            rows.append((what, int(row["begin_ns"]), int(row["end_ns"])))
+        else:
+            untimed[what] += 1
+    return rows, ledger_missed(path, "rtl.hsa"), untimed
+
+
+COPY_FIELDS = {"gpu": "gpu", "bytes": "bytes", "src": "src", "dst": "dst", "begin": "begin_ns", "end": "end_ns",
+               "flags": "flags", "direction": "direction", "submit": "submit_ns", "from": "src_gpu",
+               "to": "dst_gpu", "signal": "signal"}
 
 
 def read_copies(path):
-    copies, missed, instances = [], 0, set()
-    with open(path) as file:
-        for line in file:
-            word = line.split(" ", 1)[0]
-            row = dict(PAIR.findall(line))
-            if word == "copies":
-                missed = int(row["missed"])
-            if word != "copy":
-                continue
-            if row["instance"] in instances:
-                sys.exit("copy published twice: " + row["instance"])
-            instances.add(row["instance"])
-            copies.append({key: int(row[key], 0) for key in
-                           ("gpu", "bytes", "src", "dst", "begin", "end", "flags", "direction",
-                            "submit", "from", "to", "signal")})
-    return copies, missed
+    copies, instances = [], set()
+    for row in text_trace.read(path):
+        if row["@stream"] != "rtl.hsa.copy" or row["@type"] == "ledger":
+            continue
+        if row["@instance"] in instances:
+            sys.exit("copy published twice: " + row["@instance"])
+        instances.add(row["@instance"])
+        copies.append({key: int(row[field]) for key, field in COPY_FIELDS.items()})
+    return copies, ledger_missed(path, "rtl.hsa.copy")
 
 
 def counted(path):
@@ -171,11 +179,10 @@ def log_barriers(path):
 
 
 def trace_barriers(path):
-    with open(path) as file:
-        for line in file:
-            word, row = line.split(" ", 1)[0], dict(PAIR.findall(line))
-            if word in BARRIERS:
-                yield (word, row["gpu"], row["deps"]), int(row["begin"]), int(row["end"])
+    for row in text_trace.read(path):
+        if row["@type"] == "barrier_end":
+            yield ((BARRIERS[int(row["kind"]) - 1], row["gpu"], row["dependencies"]),
+                   int(row["begin_ns"]), int(row["end_ns"]))
 
 
 def check_barriers(log_path, trace_path, tick, wanted):
@@ -214,23 +221,15 @@ def compare_times(key, log, trace, tick):
 def check_submitters(path):
     """Threads of dispatches that were passed on by the runtime, and of the others."""
     threads = (set(), set())
-    with open(path) as file:
-        for line in file:
-            if line.startswith("dispatch "):
-                row = dict(PAIR.findall(line))
-                threads[bool(int(row["flags"]) & 8)].add(row["tid"])
+    for row in dispatches(path):
+        threads[bool(int(row["flags"]) & 8)].add(row["submit_tid"])
     print("submitted by threads %s, passed on by %s" % threads)
     return len(threads[0]) == len(threads[1]) == 1 and threads[0] != threads[1]
 
 
 def check_owners(path):
     """Each grid is one thread's, and each thread has one grid."""
-    pairs = set()
-    with open(path) as file:
-        for line in file:
-            if line.startswith("dispatch "):
-                row = dict(PAIR.findall(line))
-                pairs.add((row["grid"], row["tid"]))
+    pairs = {(shape(row, "grid"), row["submit_tid"]) for row in dispatches(path)}
     grids, threads = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     print("grids %d, threads %d, pairs of both %d" % (len(grids), len(threads), len(pairs)))
     return len(grids) > 1 and len(grids) == len(threads) == len(pairs)

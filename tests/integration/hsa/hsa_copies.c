@@ -68,14 +68,6 @@ static void set_up(void)
 	}
 }
 
-static hsa_signal_t create(hsa_signal_value_t value)
-{
-	hsa_signal_t signal;
-
-	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
-	return signal;
-}
-
 static void wait_zero(hsa_signal_t signal)
 {
 	wait_done(signal);
@@ -108,7 +100,7 @@ static void copy(void *dst, hsa_agent_t to, const void *src, hsa_agent_t from, s
 /* One that is waited for, with its times. */
 static void copy_alone(void *dst, hsa_agent_t to, const void *src, hsa_agent_t from, size_t bytes)
 {
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 
 	copy(dst, to, src, from, bytes, signal);
 	wait_zero(signal);
@@ -145,7 +137,7 @@ static void test_peer(struct gpu *from, struct gpu *to)
 /* Each waits for the one before; the first for us. */
 static void test_dependencies(struct gpu *gpu)
 {
-	hsa_signal_t gate = create(1), up = create(1), down = create(1);
+	hsa_signal_t gate = create_signal(1), up = create_signal(1), down = create_signal(1);
 
 	fill_host(host_a, 5);
 	memset(host_b, 0, BYTES);
@@ -164,7 +156,7 @@ static void test_dependencies(struct gpu *gpu)
 /* Several at once count one signal down, more than once. */
 static void test_shared(struct gpu *gpu)
 {
-	hsa_signal_t signal = create(0);
+	hsa_signal_t signal = create_signal(0);
 
 	printf("shared %#lx\n", signal.handle);
 	for (unsigned round = 0; round < 5; round++) {
@@ -183,7 +175,7 @@ static void test_shared(struct gpu *gpu)
 /* One waits for the host, and the other one on its signal for nobody. */
 static void test_independent(struct gpu *gpu)
 {
-	hsa_signal_t gate = create(1), signal = create(2);
+	hsa_signal_t gate = create_signal(1), signal = create_signal(2);
 
 	printf("shared %#lx\n", signal.handle);
 	CHECK(!hsa_amd_memory_async_copy(gpu->a, gpu->agent, host_a, cpu, BYTES, 1, &gate, signal));
@@ -201,7 +193,7 @@ static void test_independent(struct gpu *gpu)
 /* The same signal over and over, as soon as it is free. */
 static void test_reused(struct gpu *gpu)
 {
-	hsa_signal_t signal = create(0);
+	hsa_signal_t signal = create_signal(0);
 
 	for (unsigned i = 1; i <= 300; i++) {
 		hsa_signal_store_relaxed(signal, 1);
@@ -217,7 +209,7 @@ static void test_rect(struct gpu *gpu)
 {
 	const hsa_pitched_ptr_t from = {host_a, 256, 256 * 16}, to = {gpu->a, 512, 512 * 8};
 	const hsa_dim3_t from_at = {16, 2, 1}, to_at = {32, 1, 2}, range = {64, 5, 3};
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 	hsa_status_t status;
 
 	fill_host(host_a, 7);
@@ -244,7 +236,7 @@ static void test_engine(struct gpu *gpu)
 {
 	on_engine_fn *on_engine =
 		(on_engine_fn *)dlsym(RTLD_DEFAULT, "hsa_amd_memory_async_copy_on_engine");
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 
 	if (on_engine) {
 		CHECK(!on_engine(gpu->a, gpu->agent, host_a, cpu, BYTES, 0, NULL, signal, 1,
@@ -265,7 +257,7 @@ static void test_refused(struct gpu *gpu)
 	const hsa_signal_t none = {0};
 	const hsa_pitched_ptr_t area = {host_a, 256, 4096};
 	const hsa_dim3_t at = {0, 0, 0}, range = {64, 1, 1};
-	hsa_signal_t signal = create(1), other = create(1);
+	hsa_signal_t signal = create_signal(1), other = create_signal(1);
 
 	CHECK(hsa_amd_memory_async_copy(NULL, gpu->agent, host_a, cpu, 64, 0, NULL, signal));
 	CHECK(hsa_amd_memory_async_copy(gpu->a, gpu->agent, host_a, cpu, 64, 1, NULL, signal));
@@ -301,7 +293,7 @@ static void test_calls(struct gpu *gpu)
 
 static void test_profiling_off(struct gpu *gpu)
 {
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 
 	CHECK(!hsa_amd_profiling_async_copy_enable(false));
 	copy(gpu->a, gpu->agent, host_a, cpu, 1000, signal);
@@ -313,11 +305,11 @@ static void test_profiling_off(struct gpu *gpu)
 /* Copies that never end. */
 static void leave_some_hanging(struct gpu *gpu)
 {
-	hsa_signal_t never = create(1);
+	hsa_signal_t never = create_signal(1);
 
 	for (int i = 0; i < 2; i++)
 		CHECK(!hsa_amd_memory_async_copy(i ? gpu->a : gpu->b, gpu->agent, host_a, cpu, 64,
-						 1, &never, create(1)));
+						 1, &never, create_signal(1)));
 }
 
 static void *run_thread(void *data)
@@ -329,7 +321,7 @@ static void *run_thread(void *data)
 	hsa_signal_t signals[4];
 
 	for (unsigned i = 0; i < 4; i++)
-		signals[i] = create(0);
+		signals[i] = create_signal(0);
 	for (unsigned i = 0; i < thread_copies; i++) {
 		hsa_signal_t signal = signals[i / 2 % 4];
 

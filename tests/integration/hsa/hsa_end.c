@@ -14,16 +14,15 @@
 
 static void work(long dispatches, const char *way)
 {
-	hsa_agent_t gpu = {0};
+	hsa_agent_t gpu;
 	hsa_signal_t last;
 	hsa_queue_t *queue;
 	const volatile int64_t *value;
 
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
-	CHECK(!hsa_queue_create(gpu, 4096, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &last));
+	gpu = first_gpu();
+	queue = create_queue(gpu, 4096, HSA_QUEUE_TYPE_SINGLE);
+	last = create_signal(1);
 	value = &((const amd_signal_t *)(uintptr_t)last.handle)->value;
 	for (long i = 1; i <= dispatches; i++)
 		dispatch_nothing(queue, i == dispatches ? last : (hsa_signal_t){0});

@@ -13,15 +13,14 @@
 /* What is not waited for is under way when this returns. */
 static void one_round(long waited, long left)
 {
-	hsa_agent_t gpu = {0};
+	hsa_agent_t gpu;
 	hsa_signal_t last;
 	hsa_queue_t *queue;
 
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
-	CHECK(!hsa_queue_create(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
-	CHECK(!hsa_signal_create(1, 0, NULL, &last));
+	gpu = first_gpu();
+	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE);
+	last = create_signal(1);
 	for (long i = 1; i <= waited; i++)
 		dispatch_nothing(queue, i == waited ? last : (hsa_signal_t){0});
 	wait_done(last);

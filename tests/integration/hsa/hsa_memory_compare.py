@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hsa_memory_compare.py TRACE LOG THUNK: the memory events that hsa_calls_sub wrote, against the log
+"""hsa_memory_compare.py TRACE LOG THUNK: the memory events that text_sub wrote, against the log
 of hsa_memory (each allocation and release in its order, with sizes, nodes and running totals) and,
 where the software GPU's thunk says what it allocates (SOFTGPU_TRACE), against that."""
+import pathlib
 import re
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import text_trace  # noqa: E402
 
 failures = []
 
@@ -28,22 +32,23 @@ def read_log(path):
     return expected, kinds, several
 
 
+NUMBERS = {"tid": "@tid", "begin": "begin_ns", "end": "end_ns", "address": "address", "bytes": "bytes",
+           "in_use": "in_use_bytes", "node": "node", "kind": "kind", "flags": "flags"}
+TEXTS = {"function": "function", "status": "status", "agent": "@parent", "segment": "segment",
+         "instance": "@instance"}
+
+
 def read_trace(path):
     begins, ends, ledger = {}, [], None
-    for line in open(path, encoding="utf-8"):
-        words = line.rstrip("\n").split(" ", 16)
-        if words[:2] == ["ledger", "rtl.hsa.mem"]:
-            ledger = tuple(map(int, words[2:]))
-        if words[0] != "mem":
+    for row in text_trace.read(path):
+        if row["@type"] == "ledger":
+            ledger = tuple(int(row[key]) for key in ("published", "delivered", "discarded", "missed"))
             continue
-        _, what, which, tid, instance, begin, end, function, address, size, in_use, node, kind, \
-            flags, status, agent, segment = words
-        event = {"what": what, "tid": int(tid), "begin": int(begin), "end": int(end),
-                 "function": function, "address": int(address, 16), "bytes": int(size),
-                 "in_use": int(in_use), "node": int(node), "kind": int(kind), "flags": int(flags),
-                 "status": status, "agent": agent, "segment": segment, "instance": instance}
+        _, what, which = row["@type"].split("_")
+        event = {"what": what, **{key: int(row[name]) for key, name in NUMBERS.items()},
+                 **{key: row[name] for key, name in TEXTS.items()}}
         if which == "begin":
-            begins[instance] = event
+            begins[event["instance"]] = event
         else:
             ends.append(event)
     return begins, ends, ledger

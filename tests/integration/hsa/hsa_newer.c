@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_newer: a tool library that makes the runtime's table of AMD's extensions as long as that of
- * ROCm 7.15 is (92 entries), with hsa_amd_queue_create at its place, before it gives it to the
- * interceptor HSA_NEWER_TOOL; what that hooks goes into the runtime's own table. The new function
- * makes its queues by the runtime's hsa_queue_create, and refuses what the real one refuses.
- * hsa_newer_queue_create is what a program of ROCm 7.15 would call. Threads: OnLoad in hsa_init;
- * the rest reads only. No locks.
+ * hsa_newer: a tool library that makes the runtime's table of AMD's extensions as long as that of ROCm 7.15 is (92
+ * entries), with hsa_amd_queue_create at its place, before it gives it to the interceptor HSA_NEWER_TOOL; what that
+ * hooks goes into the runtime's own table. The new function makes its queues by the runtime's hsa_queue_create, and
+ * refuses what the real one refuses. hsa_newer_queue_create is what a program of ROCm 7.15 would call. Threads: OnLoad
+ * in hsa_init; the rest reads only. No locks.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_odd [CASE...]: what a program may do with queues and signals and few do, to be traced: all
- * cases, or those named. Each must do what it does without a tracer. Prints "time 0 N START END"
- * for dispatches whose times it reads itself, and "hsa_odd: ok". The kernels have no names (kernel
- * object 0).
+ * hsa_odd [CASE...]: what a program may do with queues and signals and few do, to be traced: all cases, or those named.
+ * Each must do what it does without a tracer. Prints "time 0 N START END" for dispatches whose times it reads itself,
+ * and "hsa_odd: ok". The kernels have no names (kernel object 0).
  */
 #define PROGRAM "hsa_odd"
 #include <sched.h>
@@ -22,14 +21,6 @@ static const hsa_signal_t none;
 static hsa_agent_t gpu;
 static long printed;
 
-static hsa_signal_t create(hsa_signal_value_t value)
-{
-	hsa_signal_t signal;
-
-	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
-	return signal;
-}
-
 static void wait_zero(hsa_signal_t signal)
 {
 	const uint64_t deadline = monotonic_ns() + PATIENCE_NS;
@@ -39,12 +30,10 @@ static void wait_zero(hsa_signal_t signal)
 		CHECK(monotonic_ns() < deadline);
 }
 
-static hsa_queue_t *create_queue(uint32_t packets)
+static hsa_queue_t *profiled_queue(uint32_t packets)
 {
-	hsa_queue_t *queue;
+	hsa_queue_t *queue = create_queue(gpu, packets, HSA_QUEUE_TYPE_MULTI);
 
-	CHECK(!hsa_queue_create(gpu, packets, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
 	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, 1));
 	return queue;
 }
@@ -112,7 +101,7 @@ static void barrier(hsa_queue_t *queue, hsa_signal_t dependency, hsa_signal_t si
 
 static void drain(hsa_queue_t *queue)
 {
-	hsa_signal_t done = create(1);
+	hsa_signal_t done = create_signal(1);
 
 	barrier(queue, none, done);
 	wait_zero(done);
@@ -151,8 +140,8 @@ static int held_up(hsa_queue_t *queue, hsa_signal_t done)
 /* Nothing is held up again and again, unless it is the machine that does not get on. */
 static void barriers(void)
 {
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_signal_t done = create(0);
+	hsa_queue_t *queue = profiled_queue(SMALL);
+	hsa_signal_t done = create_signal(0);
 	int tries = 1;
 
 	while (held_up(queue, done) >= 25)
@@ -164,8 +153,8 @@ static void barriers(void)
 /* Batches of every length, which wrap around the end of the ring, with every kind of signal. */
 static void batches(void)
 {
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_signal_t one = create(0), many = create(0);
+	hsa_queue_t *queue = profiled_queue(SMALL);
+	hsa_signal_t one = create_signal(0), many = create_signal(0);
 
 	for (uint32_t round = 0; round < 500; round++) {
 		const uint64_t length = 2 + round % (SMALL - 1);
@@ -227,9 +216,9 @@ static bool next_in_chain(hsa_signal_value_t value, void *data)
 
 static void handlers(void)
 {
-	chain.queue = create_queue(SMALL);
-	chain.signal = create(1);
-	chain.last = create(1);
+	chain.queue = profiled_queue(SMALL);
+	chain.signal = create_signal(1);
+	chain.last = create_signal(1);
 	chain.left = 1000;
 	CHECK(!hsa_amd_signal_async_handler(chain.signal, HSA_SIGNAL_CONDITION_LT, 1, next_in_chain,
 					    NULL));
@@ -244,8 +233,8 @@ static void handlers(void)
 static void *come_and_go(void *data)
 {
 	for (int round = 0; round < 60; round++) {
-		hsa_queue_t *queue = create_queue(SMALL << round % 4);
-		hsa_signal_t done = create(40);
+		hsa_queue_t *queue = profiled_queue(SMALL << round % 4);
+		hsa_signal_t done = create_signal(40);
 
 		for (int i = 0; i < 40 && round % 5; i++)
 			dispatch(queue, 64, i % 2 ? done : none);
@@ -264,12 +253,11 @@ static void churn(void)
 	in_threads(4, come_and_go);
 }
 
-/* A signal of several dispatches is loaded, waited for with every condition, and set anew under
- * way. */
+/* A signal of several dispatches is loaded, waited for with every condition, and set anew under way. */
 static void values(void)
 {
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_signal_t signal = create(0);
+	hsa_queue_t *queue = profiled_queue(SMALL);
+	hsa_signal_t signal = create_signal(0);
 
 	for (int round = 0; round < 300; round++) {
 		hsa_signal_store_relaxed(signal, 5);
@@ -301,7 +289,7 @@ static void values(void)
 static void kinds(void)
 {
 	const uint64_t attributes[] = {HSA_AMD_SIGNAL_AMD_GPU_ONLY, HSA_AMD_SIGNAL_IPC};
-	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_queue_t *queue = profiled_queue(SMALL);
 
 	for (int kind = 0; kind < 2; kind++) {
 		hsa_signal_t signal;
@@ -325,7 +313,7 @@ static hsa_queue_t *shared_queue;
 
 static void *use_shared(void *data)
 {
-	hsa_signal_t signal = create(0);
+	hsa_signal_t signal = create_signal(0);
 
 	for (int i = 0; i < 500; i++) {
 		hsa_signal_store_relaxed(signal, 1);
@@ -339,7 +327,7 @@ static void *use_shared(void *data)
 
 static void crowd(void)
 {
-	shared_queue = create_queue(SMALL);
+	shared_queue = profiled_queue(SMALL);
 	in_threads(4, use_shared);
 	drain(shared_queue);
 	CHECK(!hsa_queue_destroy(shared_queue));
@@ -368,7 +356,7 @@ static void ahead(void)
 	atomic_uint threads = 0;
 	pthread_t thread[8];
 
-	shared_queue = create_queue(SMALL);
+	shared_queue = profiled_queue(SMALL);
 	for (int i = 0; i < 8; i++)
 		CHECK(!pthread_create(&thread[i], NULL, use_ahead, &threads));
 	for (int i = 0; i < 8; i++)
@@ -381,8 +369,8 @@ static void ahead(void)
 static void full(void)
 {
 	for (int round = 0; round < 20; round++) {
-		hsa_queue_t *queue = create_queue(SMALL);
-		hsa_signal_t start = create(1), done = create(SMALL / 2);
+		hsa_queue_t *queue = profiled_queue(SMALL);
+		hsa_signal_t start = create_signal(1), done = create_signal(SMALL / 2);
 		const uint64_t index = hsa_queue_add_write_index_relaxed(queue, SMALL);
 		const uint64_t begin = monotonic_ns();
 
@@ -422,8 +410,8 @@ static void *give_later(void *data)
 static void overflow(void)
 {
 	for (int round = 0; round < 5; round++) {
-		hsa_queue_t *queue = create_queue(SMALL);
-		hsa_signal_t start = create(1);
+		hsa_queue_t *queue = profiled_queue(SMALL);
+		hsa_signal_t start = create_signal(1);
 		pthread_t thread;
 
 		submitted = 0;
@@ -460,7 +448,7 @@ static void wait_for_change(__typeof__(hsa_signal_wait_relaxed) *wait,
 			    hsa_signal_condition_t condition, hsa_signal_value_t compared,
 			    hsa_signal_value_t to, int after_us)
 {
-	struct change change = {create(5), to, after_us};
+	struct change change = {create_signal(5), to, after_us};
 	pthread_t thread;
 
 	if (after_us < 0)
@@ -477,7 +465,7 @@ static void wait_in_vain(__typeof__(hsa_signal_wait_relaxed) *wait,
 			 hsa_signal_condition_t condition, hsa_signal_value_t compared,
 			 uint64_t timeout_ns)
 {
-	const hsa_signal_t signal = create(5);
+	const hsa_signal_t signal = create_signal(5);
 	const uint64_t begin = monotonic_ns();
 
 	CHECK(wait(signal, condition, compared, timeout_ns, HSA_WAIT_STATE_BLOCKED) == 5);
@@ -516,8 +504,8 @@ static void waits(void)
 /* Three threads go on until the process has ended. The last case: main leaves. */
 static void *go_on(void *data)
 {
-	hsa_queue_t *queue = create_queue(1024);
-	hsa_signal_t done = create(0);
+	hsa_queue_t *queue = profiled_queue(1024);
+	hsa_signal_t done = create_signal(0);
 
 	for (atomic_int *rounds = data;; ++*rounds) {
 		for (int i = 0; i < 63; i++)
@@ -556,7 +544,7 @@ static const struct {
 int main(int argc, char **argv)
 {
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+	gpu = first_gpu();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool wanted = argc == 1 && cases[i].run != leave;
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_profiler: a tool library, as others have them: makes intercept queues, puts a signal of its
- * own into each dispatch, and completes the application's when the GPU has completed it, with
- * its times; sends packets on one by one, now and then with a barrier packet before. Ends the
- * program where it does not get times. Turns profiling off on its queues after it turned it on
- * if HSA_PROFILER_OFF is set. With HSA_PROFILER_LATE it takes the functions that make queues when
- * it is loaded, and the place of hsa_queue_create only when the program looks for agents. Threads:
- * the runtime's and the application's; what hook() writes is written before there is a queue. No
- * locks.
+ * hsa_profiler: a tool library, as others have them: makes intercept queues, puts a signal of its own into each
+ * dispatch, and completes the application's when the GPU has completed it, with its times; sends packets on one by one,
+ * now and then with a barrier packet before. Ends the program where it does not get times. Turns profiling off on its
+ * queues after it turned it on if HSA_PROFILER_OFF is set. With HSA_PROFILER_LATE it takes the functions that make
+ * queues when it is loaded, and the place of hsa_queue_create only when the program looks for agents. Threads: the
+ * runtime's and the application's; what hook() writes is written before there is a queue. No locks.
  */
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>

@@ -23,6 +23,31 @@ static inline hsa_status_t find_gpu(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
+static inline hsa_agent_t first_gpu(void)
+{
+	hsa_agent_t gpu = {0};
+
+	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+	return gpu;
+}
+
+static inline hsa_signal_t create_signal(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
+	return signal;
+}
+
+static inline hsa_queue_t *create_queue(hsa_agent_t agent, uint32_t packets,
+					hsa_queue_type32_t type)
+{
+	hsa_queue_t *queue;
+
+	CHECK(!hsa_queue_create(agent, packets, type, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
+	return queue;
+}
+
 /* For hsa_amd_agent_iterate_memory_pools; data: the first global pool, 0 before. */
 static inline hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
 {

@@ -17,14 +17,6 @@ typedef hsa_status_t create_fn(hsa_agent_t agent, struct queue_descriptor *d, ui
 
 static hsa_agent_t gpu;
 
-static hsa_signal_t create_signal(void)
-{
-	hsa_signal_t signal;
-
-	CHECK(!hsa_signal_create(1, 0, NULL, &signal));
-	return signal;
-}
-
 static void wait_and_destroy(hsa_signal_t signal)
 {
 	wait_done(signal);
@@ -96,8 +88,8 @@ static void barrier(hsa_queue_t *queue, unsigned type, hsa_signal_t signal, hsa_
 
 static void use(hsa_queue_t *queue)
 {
-	const hsa_signal_t none = {0}, done = create_signal(), first = create_signal();
-	const hsa_signal_t dispatched = create_signal(), extended = create_signal();
+	const hsa_signal_t none = {0}, done = create_signal(1), first = create_signal(1);
+	const hsa_signal_t dispatched = create_signal(1), extended = create_signal(1);
 
 	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, 1));
 	for (uint32_t i = 0; i < 300; i++) {
@@ -138,7 +130,7 @@ static void by_descriptors(create_fn *create)
 	use(all[0].queue);
 	use(all[2].queue);
 
-	const hsa_signal_t signal = create_signal();
+	const hsa_signal_t signal = create_signal(1);
 
 	dispatch(all[4].queue, 1, signal);
 	wait_and_destroy(signal);
@@ -149,9 +141,8 @@ static void by_descriptors(create_fn *create)
 
 static void by_type(hsa_queue_type32_t type)
 {
-	hsa_queue_t *queue;
+	hsa_queue_t *queue = create_queue(gpu, PACKETS, type);
 
-	CHECK(!hsa_queue_create(gpu, PACKETS, type, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue));
 	use(queue);
 }
 
@@ -162,7 +153,7 @@ int main(void)
 	create_fn *create;
 
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu));
+	gpu = first_gpu();
 	by_type(HSA_QUEUE_TYPE_MULTI);
 	by_type(HSA_QUEUE_TYPE_SINGLE);
 	CHECK(!hsa_agent_get_info(gpu, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_rings none|own|shared [leave]: four threads keep a small queue full, with one ring of the
- * doorbell for six dispatches. A tracer's intercepted queue says that there is room as soon as it
- * has passed packets on, while the GPU's ring is still full. Dispatches have no completion signal,
- * one each, or one that all count down. Without `leave` it ends after 192 dispatches, each of which
- * it waits for, and prints "hsa_rings: ok"; with it main leaves while the threads go on. The kernel
- * has no name.
+ * hsa_rings none|own|shared [leave]: four threads keep a small queue full, with one ring of the doorbell for six
+ * dispatches. A tracer's intercepted queue says that there is room as soon as it has passed packets on, while the GPU's
+ * ring is still full. Dispatches have no completion signal, one each, or one that all count down. Without `leave` it
+ * ends after 192 dispatches, each of which it waits for, and prints "hsa_rings: ok"; with it main leaves while the
+ * threads go on. The kernel has no name.
  */
 #define _GNU_SOURCE
 #define PROGRAM "hsa_rings"
@@ -39,7 +38,7 @@ static hsa_signal_t next_signal(hsa_signal_t *window, long number)
 	if (signals == SHARED)
 		return shared;
 	if (!signal->handle)
-		CHECK(!hsa_signal_create(1, 0, NULL, signal));
+		*signal = create_signal(1);
 	else
 		wait_done(*signal);
 	hsa_signal_store_relaxed(*signal, 1);
@@ -93,7 +92,7 @@ static void end(pthread_t *threads)
 
 	for (int i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(threads[i], NULL));
-	CHECK(!hsa_signal_create(1, 0, NULL, &last));
+	last = create_signal(1);
 	dispatch_nothing(queue, last);
 	wait_done(last);
 	CHECK(hsa_signal_load_scacquire(shared) == (signals == SHARED ? 1 : RINGS * RING_OF + 1));
@@ -113,10 +112,9 @@ int main(int argc, char **argv)
 	signals = !strcmp(argv[1], "own") ? OWN : !strcmp(argv[1], "shared") ? SHARED : NONE;
 	left = leave ? 1000000 : RINGS;
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
-	CHECK(!hsa_queue_create(gpu, PACKETS, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
-	CHECK(!hsa_signal_create(RINGS * RING_OF + 1, 0, NULL, &shared));
+	gpu = first_gpu();
+	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_MULTI);
+	shared = create_signal(RINGS * RING_OF + 1);
 	for (int i = 0; i < THREADS; i++)
 		CHECK(!pthread_create(&threads[i], NULL, keep_ringing, NULL));
 	if (leave) {

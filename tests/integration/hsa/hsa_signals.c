@@ -29,14 +29,6 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_signal_t create(hsa_signal_value_t value)
-{
-	hsa_signal_t signal;
-
-	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
-	return signal;
-}
-
 static void ring(uint64_t index, void *packet, uint16_t header, uint16_t setup)
 {
 	__atomic_store_n((uint32_t *)packet, (uint32_t)header | (uint32_t)setup << 16,
@@ -92,7 +84,7 @@ static void print_time(hsa_signal_t signal)
 /* One signal, set again for each. */
 static void use_in_turn(long count)
 {
-	hsa_signal_t signal = create(0);
+	hsa_signal_t signal = create_signal(0);
 
 	for (long i = 0; i < count; i++) {
 		hsa_signal_store_relaxed(signal, 1);
@@ -107,7 +99,7 @@ static void use_in_turn(long count)
 static void use_once(long count)
 {
 	for (long i = 0; i < count; i++) {
-		hsa_signal_t signal = create(1);
+		hsa_signal_t signal = create_signal(1);
 
 		dispatch(128, signal);
 		wait_done(signal);
@@ -119,7 +111,7 @@ static void use_once(long count)
 /* One signal counts many dispatches down, and has the times of the last of them. */
 static void count_down(long count)
 {
-	hsa_signal_t signal = create(count);
+	hsa_signal_t signal = create_signal(count);
 
 	for (long i = 0; i < count; i++)
 		dispatch(i == count - 1 ? 448 : 192, signal);
@@ -133,7 +125,7 @@ static void count_down(long count)
 /* A barrier packet takes the dispatch's signal. */
 static void reuse_in_barrier(long count)
 {
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 
 	for (long i = 0; i < count; i++) {
 		dispatch(256, signal);
@@ -150,7 +142,7 @@ static void reuse_in_barrier(long count)
 /* A copy takes the dispatch's signal. */
 static void reuse_in_copy(long count)
 {
-	hsa_signal_t signal = create(1);
+	hsa_signal_t signal = create_signal(1);
 	void *on_gpu, *on_cpu;
 
 	CHECK(!hsa_amd_memory_pool_allocate(gpu_pool, 65536, 0, &on_gpu));
@@ -171,7 +163,7 @@ static void reuse_in_copy(long count)
 /* Dispatches follow each other with few signals, which wait for the GPU by turns. */
 static void use_few(long count)
 {
-	hsa_signal_t signals[3] = {create(0), create(0), create(0)};
+	hsa_signal_t signals[3] = {create_signal(0), create_signal(0), create_signal(0)};
 
 	for (long i = 0; i < count; i++) {
 		wait_done(signals[i % 3]);
@@ -192,8 +184,7 @@ int main(int argc, char **argv)
 	CHECK(!hsa_iterate_agents(find_agent, NULL));
 	CHECK(!hsa_amd_agent_iterate_memory_pools(gpu, find_pool, &gpu_pool));
 	CHECK(!hsa_amd_agent_iterate_memory_pools(cpu, find_pool, &cpu_pool));
-	CHECK(!hsa_queue_create(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
+	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE);
 	profiling = argc <= 2;
 	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, 1));
 	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, profiling));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_storm DISPATCHES: stops its parent, the collector, submits that many dispatches, a hundred in a
- * millisecond, then one in a millisecond for 200 of them, waits for none, and is killed. Then its
- * parent goes on.
+ * hsa_storm DISPATCHES: stops its parent, the collector, submits that many dispatches, a hundred in a millisecond, then
+ * one in a millisecond for 200 of them, waits for none, and is killed. Then its parent goes on.
  */
 #define PROGRAM "hsa_storm"
 #include <signal.h>
@@ -32,14 +31,13 @@ int main(int argc, char **argv)
 {
 	const long dispatches = argc > 1 ? atol(argv[1]) : 1000;
 	const pid_t collector = getppid();
-	hsa_agent_t gpu = {0};
+	hsa_agent_t gpu;
 	hsa_queue_t *queue;
 
 	watch_over(collector);
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
-	CHECK(!hsa_queue_create(gpu, 16384, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
-				UINT32_MAX, &queue));
+	gpu = first_gpu();
+	queue = create_queue(gpu, 16384, HSA_QUEUE_TYPE_SINGLE);
 	CHECK(!kill(collector, SIGSTOP));
 	for (long i = 0; i < dispatches + 200; i++) {
 		if (i % 100 == 0 || i >= dispatches)

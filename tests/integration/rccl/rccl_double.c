@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rccl_double NEWEST: does what RCCL does with a profiler plugin, knowing its interface up to that version: loads
- * NCCL_PROFILER_PLUGIN, and tells it of operations of two ranks. Prints the version it took.
+ * rccl_double NEWEST [RANK]: does what RCCL does with a profiler plugin, knowing its interface up to that version: loads
+ * NCCL_PROFILER_PLUGIN, and tells it of operations of two ranks, or of that one. Prints the version it took.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -111,6 +111,7 @@ int main(int argc, char **argv)
 {
 	const char *path = getenv("NCCL_PROFILER_PLUGIN");
 	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL, *contexts[2];
+	const int first = argc > 2 ? atoi(argv[2]) : 0, end = argc > 2 ? first + 1 : 2;
 
 	for (version = atoi(argv[argc > 1]); library && version > 1; version--) {
 		char symbol[32];
@@ -123,11 +124,11 @@ int main(int argc, char **argv)
 	printf("version %d\n", profiler ? version : 0);
 	if (!profiler)
 		return 1;
-	for (int rank = 0; rank < 2; rank++)
+	for (int rank = first; rank < end; rank++)
 		contexts[rank] = init(rank);
-	for (int rank = 0; rank < 2; rank++)
+	for (int rank = first; rank < end; rank++)
 		run(contexts[rank], rank);
-	for (int rank = 0; rank < 2; rank++)
+	for (int rank = first; rank < end; rank++)
 		CALL(profiler->finalize(contexts[rank]));
 	return dlclose(library);
 }

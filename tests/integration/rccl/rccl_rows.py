@@ -12,6 +12,11 @@ import sys
 import tempfile
 
 RTL, LIBRARY, DOUBLE, USERS = sys.argv[1:]
+os.environ["RTL"] = RTL
+sys.path.insert(0, os.environ["RTL_PYTHON"])
+
+import rtl  # pylint: disable=wrong-import-position
+
 MODE = "standard" if LIBRARY else "hip"
 ENV = {**os.environ, **({"NCCL_PROFILER_PLUGIN": LIBRARY} if LIBRARY else {})}
 PLUGIN = "RTL_RCCL_PLUGIN" if LIBRARY else "NCCL_PROFILER_PLUGIN"
@@ -52,9 +57,29 @@ def check(newest, took, said=(), **env):
     assert took < 4 or (row["skew_count"], [late["rank"] for late in row["waited_for"]]) == (1, [1]), row
 
 
+def check_merged():
+    """Each rank has a process and a trace: who came last, and by how much, is known once they are merged."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, name) for name in ("0.db", "1.db", "all.db")]
+        for rank in (1, 0):
+            output([RTL, "trace", "-q", "--mode", MODE, "-o", files[rank], "--", DOUBLE, "5", str(rank)])
+        with rtl.Trace(files[0]) as trace:
+            assert {c.skew_count for c in trace.collectives()} == {None}
+        output([RTL, "merge", "-o", files[2], *files[:2]])
+        with rtl.Trace(files[2]) as trace:
+            times = dict(trace.sql("SELECT rank, time_ns FROM rtl_e_rtl_rccl_operation WHERE operation = 'AllGather'"))
+            found = {c.operation: c for c in trace.collectives()}
+    assert set(found) == {"AllGather", "AllReduce", "(unknown)", "Send"} and found["Send"].skew_count is None, found
+    is_ = found["AllGather"]
+    assert is_[:6] == ("AllGather", 2, 0xabc, 2, 2, 16000), is_
+    skew = times[0] - times[1]
+    assert (is_.skew_count, is_.max_skew_ns, is_.waited_for) == (1, skew, [{"rank": 0, "count": 1, "ns": skew}]), is_
+
+
 for number in range(2, 6):
     check(number, number)
 check(5, 2, ["starts 11, stops 11, states 2"], **{PLUGIN: USERS})  # of rank 1 it wants no collectives and groups
 check(3, 2, ["starts 7, stops 7, states 1"], **{PLUGIN: USERS, "USERS_PLUGIN_FAILS": "1"})
 check(4, 4, **{PLUGIN: "none"})
+check_merged()
 check(4, 4, **{PLUGIN: "/there/is/none.so"})

@@ -4,9 +4,8 @@
  *
  *     recover_publish COUNTS THREADS
  *
- * Each thread alternates between a stream of its own and dispatches of rtl.hsa; each event has
- * the thread's number and a sequence number without gaps. Threads end and begin anew all the
- * time, so that rings change hands.
+ * Each thread alternates between a stream of its own and dispatches of rtl.hsa; each event has the thread's number and
+ * a sequence number without gaps. Threads end and begin anew all the time, so that rings change hands.
  */
 #include "counts.h"
 
@@ -25,30 +24,9 @@
 
 #define FIELD(member, kind) RTL_FIELD(struct recover_note, member, kind, "", #member)
 
-static const struct rtl_field note_fields[] = {
-	FIELD(number, RTL_KIND_UINT),
-	FIELD(name, RTL_KIND_STRING),
-	FIELD(thread, RTL_KIND_UINT),
-};
-
-static const struct rtl_type_info note_type = {
-	.struct_size = sizeof(note_type),
-	.type = RTL_SIGNAL,
-	.field_count = 3,
-	.payload_size = sizeof(struct recover_note),
-	.name = "note",
-	.description = "a note",
-	.fields = note_fields,
-};
-
-static const struct rtl_stream_info note_stream = {
-	.struct_size = sizeof(note_stream),
-	.version_major = 1,
-	.name = RECOVER_NOTE_STREAM,
-	.description = "notes",
-	.types = &note_type,
-	.type_count = 1,
-};
+RTL_DESCRIBE_STREAM(note_stream, RECOVER_NOTE_STREAM, "notes", RTL_SIGNAL, "note", "a note",
+		    struct recover_note, FIELD(number, RTL_KIND_UINT), FIELD(name, RTL_KIND_STRING),
+		    FIELD(thread, RTL_KIND_UINT));
 
 static struct recover_counts *counts;
 static struct rtl_stream *notes = &rtl_stream_none, *dispatches = &rtl_stream_none;

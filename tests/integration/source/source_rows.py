@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """`rtl trace --source runtime`, both ways: rows against the GPU's log, and against --source queue."""
 import collections
+import os
 import unittest
 
-from source_kit import Case, TICK_NS, WAYS, read_log
+from source_kit import FIELD, Case, PROGRAMS5, RUN5, RUN7, TICK_NS, WAYS, read_log
 
 
 class Rows(Case):
@@ -96,6 +97,32 @@ class Rows(Case):
             self.assertEqual(sum(t[1] for t in parts), copy["bytes"], dict(copy))
             self.assertLessEqual(abs(parts[0][2] - copy["begin_ns"]), TICK_NS, dict(copy))
             self.assertLessEqual(abs(parts[-1][3] - copy["end_ns"]), TICK_NS, dict(copy))
+
+    def test_queues__copies_by_kernels_of_hip_are_copies(self):
+        """Their bytes and directions are what the program asked for; they are those kernels of the log."""
+        size = 65537
+        for rocm, run in ((5, RUN5), (6, RUN7.replace("rocm7", "rocm6")), (7, RUN7)):
+            program = os.path.join(PROGRAMS5, f"rocm{rocm}" if rocm > 5 else "", "copies")
+            with self.subTest(rocm):
+                trace = self.trace("queue", program, size, runner=run)
+                copies = collections.defaultdict(collections.Counter)
+                for row in trace.rows("SELECT l.function, c.direction, c.bytes FROM rtl_api_ops "
+                                      "AS l JOIN rtl_copies AS c USING (op_id) WHERE c.flags & 128"):
+                    copies[row["function"]][row["direction"]] += row["bytes"]
+                self.assertEqual(copies["hipMemcpyDtoDAsync"], {"device to device": size})
+                self.assertEqual(copies["hipMemcpy"]["device to device"], size)
+                self.assertEqual(copies["hipMemset"], {"fill": size})
+                self.assertEqual(copies["hipMemsetD32Async"], {"fill": size // 4 * 4})
+                self.assertEqual(trace.one("SELECT count(*) FROM rtl_dispatches WHERE kernel LIKE '%rocclr%'"), 0)
+                with open(trace.log_path, encoding="utf-8") as log:
+                    kernels = sorted((int(w["start"]), int(w["end"])) for w in (
+                        dict(FIELD.findall(line)) for line in log if " name=__amd_rocclr_" in line))
+                rows = sorted((r[0], r[1]) for r in trace.rows(
+                    "SELECT begin_ns, end_ns FROM rtl_copies WHERE flags & 128"))
+                self.assertEqual(len(kernels), len(rows))
+                for kernel, row in zip(kernels, rows):
+                    self.assertLessEqual(max(abs(kernel[0] - row[0]), abs(kernel[1] - row[1])), TICK_NS)
+                self.assertEqual(trace.lost() + trace.lost("rtl.hsa.copy"), 0)
 
     def test_both_sources__same_rows(self):
         """But for what the runtime does not know: queues, registers, when work was submitted."""

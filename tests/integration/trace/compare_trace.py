@@ -8,8 +8,8 @@ Every dispatch that the GPU executed (the log; without the runtime's own rocr_* 
 in the databases exactly once, with the kernel's name, its GPU, its queue, its place in the queue,
 grid, workgroup, segment sizes, kernel object, and times within one tick of the GPU's clock; and
 the databases must hold nothing else. So must every copy, as copy_compare.py says, with its bytes,
-addresses, GPU and times, and with the rows that RPD's view of copies is made of. Exit status 1 and
-the first differences if not.
+addresses, GPU and times, and with the rows that RPD's view of copies is made of. A copy that HIP made by a kernel
+of its own stands for that dispatch. Exit status 1 and the first differences if not.
 
 --cut: the program ended before all that the GPU executed could be published: of each queue the
 databases may lack dispatches, and copies, but hold no other and none twice, and the ledger must
@@ -64,6 +64,27 @@ def read_traces(paths):
     for rows in queues.values():
         rows.sort()
     return queues
+
+
+def without_copies(log, paths, tick, complain):
+    """The log without the kernels that are HIP's copies and fills in the databases."""
+    kernels = collections.defaultdict(list)
+    for key, rows in log.items():
+        for row in rows:
+            if row.name.startswith("__amd_rocclr_"):
+                kernels[key[:2]].append((key, row))
+    for path in paths:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        for pid, gpu, begin, end in db.execute(
+                f"SELECT pid, gpu, begin_ns, end_ns FROM rtl_copies WHERE flags & {copy_compare.HIP}"):
+            found = copy_compare.take(kernels[pid, gpu], lambda of: near(of[1].start, begin, tick) and
+                                      near(of[1].end, end, tick))
+            if found:
+                log[found[0]].remove(found[1])
+            else:
+                complain(f"no kernel of HIP's for the copy of {pid} on GPU {gpu} at {begin}")
+        db.close()
+    return {key: rows for key, rows in log.items() if rows}
 
 
 def read_lost(paths):
@@ -168,12 +189,8 @@ def main():
     args = parser.parse_args()
     some = args.cut or args.paused
     tick = math.ceil(1e9 / args.clock_hz) + 1  # and the rounding to ns at both ends
-    log, trace = read_log(args.log), read_traces(args.database)
-    executed = total = sum(map(len, log.values()))
+    trace = read_traces(args.database)
     found = 0
-    if some:
-        log = cut(log, trace, tick)
-        total = sum(map(len, log.values()))
 
     def complain(text):
         nonlocal found
@@ -181,6 +198,11 @@ def main():
         if found <= 20:
             print(f"compare_trace: {text}", file=sys.stderr)
 
+    log = without_copies(read_log(args.log), args.database, tick, complain)
+    executed = total = sum(map(len, log.values()))
+    if some:
+        log = cut(log, trace, tick)
+        total = sum(map(len, log.values()))
     for key, log_rows, twin, trace_rows in pair_queues(log, trace, tick):
         compare_queue(key, log_rows, twin, trace_rows, tick, complain)
     if (not total and not some) or (args.expect and total < args.expect):

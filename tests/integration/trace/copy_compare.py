@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 
 PAIR = re.compile(r"(\w+)=(\S*)")
-NO_TIME, SDMA, BLIT, FAILED, CALL_TIME = 2, 4, 8, 16, 32
+NO_TIME, SDMA, BLIT, FAILED, CALL_TIME, HIP = 2, 4, 8, 16, 32, 128
 
 
 def read_log(path):
@@ -88,7 +88,7 @@ def compare(copies, path, tick, complain, cut=False, shared=()):
     the trace may lack some. shared: signals that several copies have, which have no times then. Returns how many
     the log has of those that an SDMA engine did."""
     transfers, kernels = read_log(path)
-    timed = [c for c in copies if not c["flags"] & (FAILED | NO_TIME)]
+    timed = [c for c in copies if not c["flags"] & (FAILED | NO_TIME | HIP)]
     begins = {c["begin"] // tick + i for c in timed for i in (-1, 0, 1)}
 
     def is_untimed(row, copy):

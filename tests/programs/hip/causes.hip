@@ -93,9 +93,8 @@ static void launches(const buffers &b)
 {
 	float *none = nullptr;
 	void *arguments[] = {&none};
-	unsigned n;
+	unsigned n = number();
 
-	n = number();
 	work<float><<<n, block, 0, b.stream>>>(nullptr);
 	did("hipLaunchKernel", kernel(n));
 	n = number();

@@ -113,10 +113,8 @@ static void test_pinned(struct buffers *b)
 	compare("copy with a stream", b->pinned_result, b->pinned_source, b->all);
 }
 
-/*
- * Memory of the program's own that it registers, once. HIP before 6 cannot unregister what
- * the GPU sees under its address on the host: there it stays so.
- */
+/* Memory of the program's own that it registers, once. HIP before 6 cannot unregister what the GPU sees under its
+ * address on the host: there it stays so. */
 static void test_registered()
 {
 	static unsigned char source[70000];
@@ -189,11 +187,9 @@ static void test_memset(struct buffers *b)
 	compare("memset of words", b->result.data(), b->source.data(), b->all);
 }
 
-/*
- * Rows of up to 300 bytes from a pitch of 320 into one of 512, to and from the GPU. What HIP pins begins in pages of
+/* Rows of up to 300 bytes from a pitch of 320 into one of 512, to and from the GPU. What HIP pins begins in pages of
  * its own: of two ranges that begin in one page and differ in pages ROCm 7.2.4 can unpin neither
- * (hsaKmtDeregisterMemory, fmm.c), and aborts where it was built with assertions.
- */
+ * (hsaKmtDeregisterMemory, fmm.c), and aborts where it was built with assertions. */
 static void test_2d(struct buffers *b)
 {
 	static constexpr size_t height = 9;

@@ -100,9 +100,8 @@ static void execute_program()
 	char child[] = "child";
 	char *const arguments[] = {program, child, nullptr};
 	extern char **environ;
-	pid_t pid;
+	pid_t pid = checked("fork", fork());
 
-	pid = checked("fork", fork());
 	if (pid == 0) {
 		execv(program, arguments);
 		_exit(127);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_setup.h: what the programs that use HSA itself share: the GPUs, memory that they
- * and the processor see, the kernels of hsa_kernels.hip, and AQL packets. Whatever fails
- * ends the program with a message. Packets may be written from any thread; the rest is
- * called by one thread before the others start.
+ * hsa_setup.h: what the programs that use HSA itself share: the GPUs, memory that they and the processor see, the
+ * kernels of hsa_kernels.hip, and AQL packets. Whatever fails ends the program with a message. Packets may be written
+ * from any thread; the rest is called by one thread before the others start.
  */
 #pragma once
 
@@ -41,10 +40,8 @@ void *kernarg_create(const struct kernel *kernel, const void *arguments, size_t 
 /* Reserves count packets of the queue and waits until there is room for them. */
 uint64_t packets_reserve(hsa_queue_t *queue, uint64_t count);
 
-/*
- * Write the packet with this index and hand it to the packet processor, which looks at it
- * once the doorbell was rung. in_order: it waits for the packets before it to complete.
- */
+/* Write the packet with this index and hand it to the packet processor, which looks at it once the doorbell was rung.
+ * in_order: it waits for the packets before it to complete. */
 void packet_dispatch(hsa_queue_t *queue, uint64_t index, const struct kernel *kernel, void *kernarg,
 		     uint32_t work_items, bool in_order, hsa_signal_t completion);
 void packet_barrier(hsa_queue_t *queue, uint64_t index, hsa_signal_t dependency,

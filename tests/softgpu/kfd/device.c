@@ -214,8 +214,7 @@ static bool run_unlocked(unsigned int command, void *arg, int *err)
 	}
 }
 
-/* 0 or an errno value. What is not there is answered as by a driver that lacks it: the debugger, SVM,
- * dmabuf, SMI. */
+/* 0 or an errno value. What is not there is answered as by a driver that lacks it: the debugger, SVM, dmabuf, SMI. */
 static int run_locked(unsigned int command, void *arg)
 {
 	struct kfd_ioctl_map_memory_to_gpu_args *map = arg;

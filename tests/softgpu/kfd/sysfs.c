@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The topology as the driver's folders in /sys have it: node 0 is the host's CPU, nodes 1 to
- * SOFTGPU_COUNT are GPUs, each linked to the CPU and to the others by PCI Express. Also the caches of
- * CPUs, which the thunk insists on and not every machine shows. Files are made when they are opened;
- * of folders, only how many entries they have counts.
+ * The topology as the driver's folders in /sys have it: node 0 is the host's CPU, nodes 1 to SOFTGPU_COUNT are GPUs,
+ * each linked to the CPU and to the others by PCI Express. Also the caches of CPUs, which the thunk insists on and not
+ * every machine shows. Files are made when they are opened; of folders, only how many entries they have counts.
  */
 #include <errno.h>
 #include <fcntl.h>

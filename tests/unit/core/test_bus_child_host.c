@@ -44,12 +44,10 @@ static void publish_to_others(struct probe *p, const struct rtl_event *event)
 
 SCENARIO(inline_publishes)
 {
-	uint64_t i;
-
 	USE_HOOKS(.inlined = publish_to_others);
 	stream = register_stream("t.main");
 	other = register_stream("t.other");
-	for (i = 0; i < 1000; i++)
+	for (uint64_t i = 0; i < 1000; i++)
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 7));
 	flush_all();
 	CHECK(inline_seen[0] == 1000 && inline_seen[1] == 1000 && inline_seen[2] == 1000);
@@ -133,11 +131,9 @@ static void unsubscribe_self(void *user, const struct rtl_event *const *events, 
 
 SCENARIO(unsubscribe_self)
 {
-	int i;
-
 	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
-	for (i = 1; i < 100; i++) {
+	for (int i = 1; i < 100; i++) {
 		subscribe(i % 2 ? RTL_INLINE : RTL_BUFFERED, unsubscribe_self, NULL);
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 		flush_all();
@@ -236,9 +232,7 @@ SCENARIO(unsubscribe_while_callback_calls_host)
  * callback's thread cannot wait for room in its ring, which nobody would make. */
 static void fill_ring(void)
 {
-	int i;
-
-	for (i = 0; i < 5000; i++)
+	for (int i = 0; i < 5000; i++)
 		publish_item(stream, RTL_TASK_END, 0, 0, 100);
 }
 
@@ -283,9 +277,8 @@ static void call_all_of_the_host(void)
 	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct rtl_subscription *another;
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		CHECK(!host->subscribe(host, told, RTL_TASK_END, i ? RTL_INLINE : RTL_BUFFERED,
 				       ignore, NULL, &another));
 		host->unsubscribe(host, another);
@@ -431,9 +424,7 @@ static uint32_t stop;
 
 static void *publish_until_stopped(void *user)
 {
-	uint64_t i;
-
-	for (i = 0; !flag_get(&stop); i++)
+	for (uint64_t i = 0; !flag_get(&stop); i++)
 		publish_item(stream, RTL_TASK_BEGIN, 0, i, 0);
 	return user;
 }
@@ -449,13 +440,12 @@ static void use_live(void *user, const struct rtl_event *const *events, size_t c
 SCENARIO(subscriptions_come_and_go)
 {
 	pthread_t threads[2];
-	int i;
 
 	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		threads[i] = start_thread(publish_until_stopped, NULL);
-	for (i = 0; i < 400; i++) {
+	for (int i = 0; i < 400; i++) {
 		live = malloc(sizeof(*live));
 		CHECK(live);
 		*live = 0x600d;
@@ -466,16 +456,14 @@ SCENARIO(subscriptions_come_and_go)
 		free(live);
 	}
 	flag_set(&stop, 1);
-	for (i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++)
 		join_thread(threads[i]);
 }
 
 /* What one subscription wants is wanted all the time, while others come and go. */
 static void *publish_all_wanted(void *user)
 {
-	uint64_t i;
-
-	for (i = 0; !flag_get(&stop); i++)
+	for (uint64_t i = 0; !flag_get(&stop); i++)
 		if (!rtl_enabled(stream, RTL_TASK_BEGIN) || !rtl_enabled(stream, RTL_TASK_END))
 			break;
 	CHECK(flag_get(&stop));
@@ -486,14 +474,13 @@ SCENARIO(wanted_while_others_come_and_go)
 {
 	struct rtl_subscription *stays[2];
 	pthread_t thread;
-	int i;
 
 	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	CHECK(!host->subscribe(host, told, RTL_TYPE_ANY, RTL_BUFFERED, ignore, NULL, &stays[0]));
 	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_INLINE, ignore, NULL, &stays[1]));
 	thread = start_thread(publish_all_wanted, NULL);
-	for (i = 0; i < 20000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		subscribe(RTL_BUFFERED, ignore, NULL);
 		host->unsubscribe(host, subscription);
 	}
@@ -509,9 +496,7 @@ SCENARIO(wanted_while_others_come_and_go)
 
 static int publish_much(struct probe *p, const struct rtl_stream_info *info)
 {
-	int i;
-
-	for (i = 0; !strcmp(info->name, "t.second") && i < 5000; i++)
+	for (int i = 0; !strcmp(info->name, "t.second") && i < 5000; i++)
 		publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100);
 	return 0;
 }
@@ -534,10 +519,8 @@ SCENARIO(stream_function_publishes)
 
 SCENARIO(some_events)
 {
-	uint64_t i;
-
 	stream = register_stream("t.main");
-	for (i = 0; i < 10; i++) {
+	for (uint64_t i = 0; i < 10; i++) {
 		publish_item(stream, RTL_TASK_BEGIN, 0, i, 0);
 		flush_all();
 	}
@@ -558,9 +541,7 @@ static void check_tracepoint(const struct rtl_tracepoint *t, int n)
 
 static const char *value_of(const struct rtl_tracepoint *t, const char *key)
 {
-	uint32_t i;
-
-	for (i = 0; i < t->metadata_count; i++)
+	for (uint32_t i = 0; i < t->metadata_count; i++)
 		if (!strcmp(t->metadata[i].key, key))
 			return t->metadata[i].value;
 	return "";
@@ -652,9 +633,7 @@ static void look_up_often(void *user, const struct rtl_event *const *events, siz
 
 static void *publish_numbered(void *user)
 {
-	uint64_t i;
-
-	for (i = 0; i < 20000; i++) {
+	for (uint64_t i = 0; i < 20000; i++) {
 		publish_item(stream, RTL_TASK_BEGIN, 0, i + (uintptr_t)user, 0);
 		if (i % 1000 == 0)
 			CHECK(!rtl_tracepoint_set(uids[0], "size", i % 2000 ? "1" : "2"));
@@ -666,16 +645,15 @@ static void *publish_numbered(void *user)
 SCENARIO(lookups_of_threads)
 {
 	pthread_t threads[2];
-	uintptr_t i;
 
 	USE_HOOKS(.stream = remember);
 	stream = register_stream("t.main");
 	register_point("first", 10, &uids[0]);
 	register_point("second", 20, &uids[1]);
 	subscribe(RTL_INLINE, look_up_often, (void *)(uintptr_t)host);
-	for (i = 0; i < 2; i++)
+	for (uintptr_t i = 0; i < 2; i++)
 		threads[i] = start_thread(publish_numbered, (void *)i);
-	for (i = 0; i < 2; i++)
+	for (uintptr_t i = 0; i < 2; i++)
 		join_thread(threads[i]);
 }
 
@@ -685,9 +663,7 @@ static uint64_t diagnosed;
 
 static void read_diagnostic(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const uint8_t *payload = events[i]->payload;
 		const struct rtl_text *texts = (const void *)(payload + 8);
 

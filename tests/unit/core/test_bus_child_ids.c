@@ -9,9 +9,8 @@ static uint64_t *numbers[4];
 static void *take_numbers(void *user)
 {
 	uint64_t *mine = user;
-	uint32_t i;
 
-	for (i = 0; i < NUMBERS; i++)
+	for (uint32_t i = 0; i < NUMBERS; i++)
 		mine[i] = rtl_unique_id();
 	return NULL;
 }
@@ -27,18 +26,17 @@ SCENARIO(unique_ids)
 {
 	uint64_t *all = malloc(sizeof(*all) * 4 * NUMBERS);
 	pthread_t threads[4];
-	uint32_t i;
 
 	CHECK(all);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		numbers[i] = all + (size_t)i * NUMBERS;
 		threads[i] = start_thread(take_numbers, numbers[i]);
 	}
-	for (i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < 4; i++)
 		join_thread(threads[i]);
 	qsort(all, (size_t)4 * NUMBERS, sizeof(*all), compare);
 	CHECK(all[0]);
-	for (i = 1; i < 4 * NUMBERS; i++)
+	for (uint32_t i = 1; i < 4 * NUMBERS; i++)
 		CHECK(all[i] != all[i - 1]);
 	free(all);
 }
@@ -87,10 +85,9 @@ SCENARIO(print_ids)
 	};
 	FILE *out = fopen(getenv("BUS_OUT"), "ae");
 	uint64_t uid, id;
-	size_t i;
 
 	CHECK(out);
-	for (i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		CHECK(!rtl_tracepoint_register(&descs[i], &uid));
 		fprintf(out, "%016llx\n", (unsigned long long)uid);
 	}

@@ -81,13 +81,11 @@ static void *publish_one(void *user)
 SCENARIO(full_folder)
 {
 	struct rtl_ledger ledger;
-	uint64_t i;
-	int k;
 
 	stream = register_stream("t.main");
-	for (k = 0; k < 20; k++)
+	for (int k = 0; k < 20; k++)
 		join_thread(start_thread(publish_one, NULL));
-	for (i = 0; i < 20000; i++)
+	for (uint64_t i = 0; i < 20000; i++)
 		publish_item(stream, RTL_TASK_BEGIN, 1, i, 100);
 	flush_all();
 	ledger = ledger_of(stream);
@@ -111,9 +109,8 @@ static void use_everything(void)
 	uint64_t id, uid, i;
 	uint8_t vendor;
 	char text[32];
-	int k;
 
-	for (k = 0; k < 3; k++) {
+	for (int k = 0; k < 3; k++) {
 		info.name = names[k];
 		if (rtl_stream_register(&info, &streams[k]) == RTL_ENOMEM)
 			CHECK(streams[k] == &rtl_stream_none);
@@ -127,7 +124,7 @@ static void use_everything(void)
 			rtl_tracepoint_set(uid, "key", text);
 	}
 	(void)rtl_vendor_register("vendor", &vendor);
-	for (k = 0; k < 3; k++)
+	for (int k = 0; k < 3; k++)
 		for (i = 0; i < 200; i++)
 			publish_item(streams[k], RTL_TASK_BEGIN, 0, i, 300);
 	rtl_stream_count_missed(streams[0], "a cause", 1);

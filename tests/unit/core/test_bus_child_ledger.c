@@ -49,9 +49,7 @@ static int check_losses(struct probe *p)
 
 static void *count_some(void *user)
 {
-	int i;
-
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 		rtl_stream_count_missed(stream, "cause a", 1);
 	return user;
 }
@@ -112,12 +110,11 @@ SCENARIO(left_out)
 SCENARIO(missed_by_many_causes)
 {
 	char cause[32];
-	int i;
 
 	stream = register_stream("t.main");
 	other = register_stream("t.other");
 	rtl_stream_count_missed(other, "the only one", 1);
-	for (i = 0; i < 400; i++) {
+	for (int i = 0; i < 400; i++) {
 		snprintf(cause, sizeof(cause), "cause %d", i);
 		rtl_stream_count_missed(stream, cause, 1);
 	}

@@ -113,9 +113,8 @@ static uint32_t publishing;
 static void *publish_on(void *user)
 {
 	uint32_t me = (uint32_t)(uintptr_t)user;
-	uint64_t i;
 
-	for (i = 0;; i++) {
+	for (uint64_t i = 0;; i++) {
 		publish_item(stream, RTL_TASK_BEGIN, me, i, 20);
 		flag_set(&publishing, 1);
 	}
@@ -136,12 +135,11 @@ static bool finished;
 static int check_ledger_is_final(struct probe *p)
 {
 	struct rtl_ledger first = {.struct_size = sizeof(first)}, ledger = first;
-	int i;
 
 	CHECK(!p->host->ledger(p->host, NULL, told, &first));
 	CHECK(first.published == first.delivered + first.discarded + first.abandoned);
 	CHECK(first.delivered == p->buffered_count);
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		sched_yield();
 		CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
 		CHECK(!memcmp(&first, &ledger, sizeof(ledger)));
@@ -274,13 +272,12 @@ SCENARIO(quick_end)
 SCENARIO(quick_ends_told)
 {
 	pid_t pid;
-	int i;
 
 	NOT_UNDER_TSAN("threads in children");
 	rtl_process_ends();
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
-	for (i = 0; i < CHILDREN; i++) {
+	for (int i = 0; i < CHILDREN; i++) {
 		pid = fork();
 		if (!pid) {
 			CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
@@ -415,13 +412,12 @@ SCENARIO(fork_register)
 SCENARIO(fork_of_threads)
 {
 	pid_t pid;
-	int i;
 
 	NOT_UNDER_TSAN("threads in children");
 	stream = register_stream("t.main");
 	start_thread(publish_on, (void *)1);
 	flag_wait(&publishing, 1);
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		pid = fork();
 		if (!pid) {
 			CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
@@ -615,10 +611,9 @@ static void start_another(int how)
 SCENARIO(other_programs)
 {
 	pid_t pid;
-	int how;
 
 	stream = register_stream("t.main");
-	for (how = 0; how < 3; how++) {
+	for (int how = 0; how < 3; how++) {
 		start_another(how);
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, (uint64_t)how, 0));
 	}

@@ -193,9 +193,8 @@ SCENARIO(causal_order)
 static void *publish_many(void *user)
 {
 	uint32_t me = (uint32_t)(uintptr_t)user;
-	uint64_t i;
 
-	for (i = 0; i < EACH; i++)
+	for (uint64_t i = 0; i < EACH; i++)
 		CHECK(publish_item(ordered, RTL_TASK_BEGIN, me, i, (uint32_t)(i * 13 % 97)));
 	return NULL;
 }
@@ -204,13 +203,12 @@ SCENARIO(thread_order)
 {
 	pthread_t threads[4];
 	struct rtl_ledger ledger;
-	uintptr_t i;
 
 	probe_hooks = &counting;
 	ordered = register_stream("t.main");
-	for (i = 0; i < 4; i++)
+	for (uintptr_t i = 0; i < 4; i++)
 		threads[i] = start_thread(publish_many, (void *)i);
-	for (i = 0; i < 4; i++)
+	for (uintptr_t i = 0; i < 4; i++)
 		join_thread(threads[i]);
 	flush_all();
 	CHECK(arrived.total == 4 * EACH && arrived.gaps == 0);
@@ -292,13 +290,12 @@ static int note_flush(struct probe *p)
 SCENARIO(flush_within_pass)
 {
 	struct rtl_stream *stream;
-	uint64_t i;
 
 	USE_HOOKS(.buffered = take_long, .flush = note_flush);
 	stream = register_stream("t.main");
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	flag_wait(&batch_begun, 1);
-	for (i = 1; i < FULL_EVENTS; i++)
+	for (uint64_t i = 1; i < FULL_EVENTS; i++)
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 0));
 	flag_set(&batch_may_end, 1);
 	flush_all(); /* and a pass that was interrupted is none that answers */
@@ -309,9 +306,7 @@ SCENARIO(flush_within_pass)
 /* Events that their description does not fit are nobody's, whatever the delivery. */
 static void count_all(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		CHECK(events[i]->type_info);
 		CHECK(events[i]->payload_size >= events[i]->type_info->payload_size);
 	}
@@ -355,11 +350,10 @@ SCENARIO(policy_wait)
 {
 	struct rtl_stream *stream;
 	struct rtl_ledger ledger;
-	uint64_t i;
 
 	probe_hooks = &counting;
 	stream = register_stream("t.main");
-	for (i = 0; i < 10000; i++)
+	for (uint64_t i = 0; i < 10000; i++)
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 100));
 	flush_all();
 	CHECK(arrived.total == 10000 && arrived.gaps == 0);
@@ -495,9 +489,7 @@ static uint32_t stop;
 
 static void *publish_until_stopped(void *user)
 {
-	uint64_t i;
-
-	for (i = 0; !flag_get(&stop); i++)
+	for (uint64_t i = 0; !flag_get(&stop); i++)
 		publish_item(ordered, RTL_TASK_BEGIN, 1, i, 0);
 	return NULL;
 }
@@ -506,12 +498,11 @@ static void *publish_until_stopped(void *user)
 SCENARIO(flush_while_publishing)
 {
 	pthread_t other;
-	int i;
 
 	probe_hooks = &counting;
 	ordered = register_stream("t.main");
 	other = start_thread(publish_until_stopped, NULL);
-	for (i = 0; i < 20; i++) {
+	for (int i = 0; i < 20; i++) {
 		CHECK(publish_item(ordered, RTL_TASK_BEGIN, 0, (uint64_t)i, 0));
 		flush_all();
 		CHECK(__atomic_load_n(&arrived.next[0], __ATOMIC_RELAXED) == (uint64_t)i + 1);
@@ -576,11 +567,9 @@ static void *keep_errno(void *user)
 
 SCENARIO(errno_kept)
 {
-	uint64_t i;
-
 	ordered = register_stream("t.main");
 	join_thread(start_thread(keep_errno, NULL));
-	for (i = 0; i < 3000; i++)
+	for (uint64_t i = 0; i < 3000; i++)
 		keep_errno(NULL);
 	errno = 4711;
 	rtl_stream_count_missed(ordered, "a cause", 1);

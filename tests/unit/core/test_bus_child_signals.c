@@ -118,17 +118,16 @@ static void check_counts(void)
  * come in between as pieces of the ring end. */
 static void interrupt_publishing(void (*handler)(void))
 {
-	uint64_t n, round;
-
 	if (!CAN_STEP)
 		_exit(SKIPPED);
 	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	publish_main();
 	start_stepping(handler);
-	for (round = 0; round < 12 && next[1] < 400; round++)
+	for (uint64_t round = 0; round < 12 && next[1] < 400; round++)
 		/* each instruction of rtl_reserve; later most is in copies and the like */
-		for (n = 0; interrupted_at(n, publish_main); n += n < 400 ? 1 + n / 150 : n / 8)
+		for (uint64_t n = 0; interrupted_at(n, publish_main);
+		     n += n < 400 ? 1 + n / 150 : n / 8)
 			;
 	CHECK(next[1] > 300);     /* else nothing was interrupted */
 	CHECK(got[0] == next[0]); /* the interrupted one loses nothing */
@@ -164,7 +163,6 @@ SCENARIO(step_inline)
 {
 	static const uint32_t sizes[] = {RTL_PAYLOAD_MAX + 1, 1u << 17, 1u << 30, UINT32_MAX - 200,
 					 UINT32_MAX};
-	uint64_t n, i;
 
 	if (!CAN_STEP)
 		_exit(SKIPPED);
@@ -172,11 +170,11 @@ SCENARIO(step_inline)
 	stream = register_stream("t.main");
 	publish_main();
 	start_stepping(publish_handler);
-	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		for (n = 0; interrupted_at(n, publish_main); n += n < 200 ? 1 : n / 8)
+	for (uint64_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		for (uint64_t n = 0; interrupted_at(n, publish_main); n += n < 200 ? 1 : n / 8)
 			;
 		too_large = sizes[i];
-		for (n = 0; interrupted_at(n, publish_too_large); n += n < 200 ? 1 : n / 8)
+		for (uint64_t n = 0; interrupted_at(n, publish_too_large); n += n < 200 ? 1 : n / 8)
 			publish_main(); /* so that the next one's place is ready */
 	}
 	CHECK(next[1] > 300); /* else nothing was interrupted */
@@ -370,14 +368,13 @@ SCENARIO(timer_storm)
 	const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
 	struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
 	struct rtl_ledger ledger;
-	uint64_t i;
 
 	USE_HOOKS(.buffered = count_arrived);
 	stream = register_stream("t.main");
 	publish_main();
 	CHECK(!sigaction(SIGALRM, &action, NULL));
 	CHECK(!setitimer(ITIMER_REAL, &often, NULL));
-	for (i = 0; i < 300000; i++) {
+	for (uint64_t i = 0; i < 300000; i++) {
 		publish_main();
 		if (i % 3000 == 0)
 			begin_and_end_thread();

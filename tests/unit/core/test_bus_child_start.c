@@ -23,14 +23,12 @@ static int note(struct probe *p, const struct rtl_stream_info *info)
 /* On the thread that is in dlopen, with the loader's lock. */
 void in_constructor(void)
 {
-	int i;
-
 	flag_set(&constructing, 1);
 	while (forced && !flag_get(&started) &&
 	       (!flag_get(&starter_tid) || thread_state(flag_get(&starter_tid)) != 'S'))
 		sched_yield();
 	stream = register_stream("t.loaded");
-	for (i = 0; i < EVENTS; i++)
+	for (int i = 0; i < EVENTS; i++)
 		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, (uint64_t)i, 0));
 }
 

@@ -19,14 +19,13 @@ static void *publish_three(void *user)
 SCENARIO(threads_come_and_go)
 {
 	pthread_t threads[50];
-	uintptr_t i, k;
 
 	probe_hooks = &counting;
 	ordered = register_stream("t.main");
-	for (i = 0; i < 1000; i += 50) {
-		for (k = 0; k < 50; k++)
+	for (uintptr_t i = 0; i < 1000; i += 50) {
+		for (uintptr_t k = 0; k < 50; k++)
 			threads[k] = start_thread(publish_three, (void *)(i + k));
-		for (k = 0; k < 50; k++)
+		for (uintptr_t k = 0; k < 50; k++)
 			join_thread(threads[k]);
 		flush_all();
 		flush_all();
@@ -48,16 +47,15 @@ SCENARIO(threads_at_once)
 {
 	static pthread_t threads[1000];
 	pthread_attr_t attr;
-	uintptr_t i;
 
 	probe_hooks = &counting;
 	ordered = register_stream("t.main");
 	pthread_barrier_init(&barrier, NULL, 1000);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 256 << 10);
-	for (i = 0; i < 1000; i++)
+	for (uintptr_t i = 0; i < 1000; i++)
 		CHECK(!pthread_create(&threads[i], &attr, publish_together, (void *)i));
-	for (i = 0; i < 1000; i++)
+	for (uintptr_t i = 0; i < 1000; i++)
 		join_thread(threads[i]);
 	flush_all();
 	CHECK(arrived.total == 3000 && arrived.gaps == 0);
@@ -79,14 +77,13 @@ SCENARIO(no_ring_left)
 {
 	pthread_t threads[8];
 	struct rtl_ledger ledger;
-	uintptr_t i;
 
 	probe_hooks = &counting;
 	ordered = register_stream("t.main");
 	pthread_barrier_init(&barrier, NULL, 8);
-	for (i = 0; i < 8; i++)
+	for (uintptr_t i = 0; i < 8; i++)
 		threads[i] = start_thread(publish_some, (void *)i);
-	for (i = 0; i < 8; i++)
+	for (uintptr_t i = 0; i < 8; i++)
 		join_thread(threads[i]);
 	flush_all();
 	ledger = ledger_of(ordered);
@@ -122,13 +119,12 @@ static void *end_with_data(void *user)
 SCENARIO(thread_data_destructors)
 {
 	struct rtl_ledger ledger;
-	int i;
 
 	CHECK(!pthread_key_create(&keys[0], publish_at_exit));
 	ordered = register_stream("t.main");
 	CHECK(publish_item(ordered, RTL_TASK_END, 0, 0, 0));
 	CHECK(!pthread_key_create(&keys[1], publish_at_exit));
-	for (i = 0; i < 200; i++)
+	for (int i = 0; i < 200; i++)
 		join_thread(start_thread(end_with_data, NULL));
 	flush_all();
 	ledger = ledger_of(ordered);

@@ -31,11 +31,10 @@ static void check_now(void)
 SCENARIO(ticks_now)
 {
 	static const long pauses_ms[] = {0, 0, 1, 2, 5, 10, 15, 18, 20, 22, 30, 50, 100, 300, 0};
-	size_t i, k;
 
-	for (i = 0; i < sizeof(pauses_ms) / sizeof(*pauses_ms); i++) {
+	for (size_t i = 0; i < sizeof(pauses_ms) / sizeof(*pauses_ms); i++) {
 		sleep_ms(pauses_ms[i]);
-		for (k = 0; k < 10000; k++)
+		for (size_t k = 0; k < 10000; k++)
 			check_now();
 	}
 }
@@ -46,9 +45,8 @@ SCENARIO(ticks_converted_late)
 	enum { TIMES = 400 };
 	static uint64_t before[TIMES], ticks[TIMES], after[TIMES];
 	uint64_t ns, last = 0;
-	int i;
 
-	for (i = 0; i < TIMES; i++) {
+	for (int i = 0; i < TIMES; i++) {
 		before[i] = rtl_clock_ns();
 		ticks[i] = rtl_ticks();
 		after[i] = rtl_clock_ns();
@@ -57,7 +55,7 @@ SCENARIO(ticks_converted_late)
 			(void)rtl_ticks_to_ns(rtl_ticks());
 		sleep_ms(18);
 	}
-	for (i = 0; i < TIMES; i++) {
+	for (int i = 0; i < TIMES; i++) {
 		ns = rtl_ticks_to_ns(ticks[i]);
 		CHECK(ns + ERROR_NS >= before[i] && ns <= after[i] + ERROR_NS);
 		CHECK(ns >= last);
@@ -109,11 +107,10 @@ static void *convert_same(void *unused)
 SCENARIO(ticks_of_several_threads)
 {
 	pthread_t threads[8];
-	int i;
 
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		threads[i] = start_thread(i < 4 ? convert : convert_same, NULL);
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		join_thread(threads[i]);
 }
 

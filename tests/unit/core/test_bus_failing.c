@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded: lets the FAIL_NTH-th allocation (memory, mapping, blocks of a file, thread) that
- * librtl asks for fail; with FAIL_ON=1 all those after it as well. A process in which there were
- * not so many ends with status 79.
+ * To be preloaded: lets the FAIL_NTH-th allocation (memory, mapping, blocks of a file, thread) that librtl asks for
+ * fail; with FAIL_ON=1 all those after it as well. A process in which there were not so many ends with status 79.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,11 +25,9 @@ static bool all_after;
 
 static int find(struct dl_phdr_info *info, size_t size, void *user)
 {
-	int i;
-
 	if (!strstr(info->dlpi_name, "librtl.so"))
 		return 0;
-	for (i = 0; i < info->dlpi_phnum; i++)
+	for (int i = 0; i < info->dlpi_phnum; i++)
 		if (info->dlpi_phdr[i].p_type == PT_LOAD) {
 			uintptr_t at = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
 

@@ -46,9 +46,8 @@ BUS_TEST(test_bus__constructor_registers_while_bus_loads__nothing_lost,
 TEST(test_bus__constructor_registers_at_any_time__nothing_lost)
 {
 	static struct run r;
-	int i;
 
-	for (i = 0; i < 40; i++) {
+	for (int i = 0; i < 40; i++) {
 		memset(&r, 0, sizeof(r));
 		r.scenario = "constructor_registers_at_any_time";
 		r.probe = "";

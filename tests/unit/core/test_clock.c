@@ -22,11 +22,9 @@ static int empty(void **state)
 
 TEST(test_clock__pairs__met_exactly)
 {
-	uint64_t i;
-
-	for (i = 0; i < 10; i++)
+	for (uint64_t i = 0; i < 10; i++)
 		add(1000 + i * 3000, 500 + i * 1000);
-	for (i = 0; i < 10; i++)
+	for (uint64_t i = 0; i < 10; i++)
 		assert_in_range(clock_line_ns(&line, 1000 + i * 3000), 500 + i * 1000 - 1,
 				500 + i * 1000);
 }
@@ -63,8 +61,7 @@ TEST(test_clock__pair_that_goes_back__left_out)
 	assert_int_equal(clock_line_ns(&line, 2500), 2000);
 }
 
-/* However many pairs come, and wherever they jitter: time never runs backwards, the first and the
- * last pairs stay. */
+/* However many pairs come, and wherever they jitter: time never runs backwards, the first and the last pairs stay. */
 TEST(test_clock__many_pairs__monotonic)
 {
 	uint64_t random = 1, ticks = 5000, ns = 100, last = 0, first = 0, t, i;
@@ -100,9 +97,8 @@ TEST(test_clock__large_numbers__no_overflow)
 TEST(test_clock__real_pairs__error_is_small_and_order_kept)
 {
 	struct clock_pair a, b;
-	int kind;
 
-	for (kind = CLOCK_KIND_NS; kind <= CLOCK_KIND_TSC; kind++) {
+	for (int kind = CLOCK_KIND_NS; kind <= CLOCK_KIND_TSC; kind++) {
 		clock_kind = (enum clock_kind)kind;
 		clock_pair_take(&a);
 		clock_pair_take(&b);

@@ -73,16 +73,29 @@ static void publish(int count)
 	}
 }
 
-/* What happens in a traced process: publishes, tells the parent, then does `end`. */
-static pid_t start_process(const struct rtl_collector *collector, int count, int tell,
-			   void (*end)(void))
+static void wait_until_told(const int ends[2])
 {
-	pid_t pid = fork();
+	char byte;
 
-	if (pid)
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+}
+
+/* What happens in a traced process: publishes, tells the parent, which waits for that, then does `end`. */
+static pid_t start_process(const struct rtl_collector *collector, int count, void (*end)(void))
+{
+	int ends[2], tell;
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	if (pid) {
+		wait_until_told(ends);
 		return pid;
+	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	tell = dup2(tell, 3);
+	tell = dup2(ends[1], 3);
 	close_range(4, ~0u, 0); /* the collector's lock too, as an exec does */
 	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
 	if (rtl_stream_register(&info, &stream))
@@ -130,15 +143,6 @@ static void stop_and_publish_more(void)
 	raise(SIGKILL);
 }
 
-static void wait_until_told(const int ends[2])
-{
-	char byte;
-
-	close(ends[1]);
-	assert_int_equal(read(ends[0], &byte, 1), 1);
-	close(ends[0]);
-}
-
 static double seconds(void)
 {
 	struct timespec t;
@@ -151,18 +155,11 @@ static double seconds(void)
 static void collect_one(int count, void (*end)(void))
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
-	int ends[2];
-	uint32_t left;
-	pid_t pid;
+	pid_t pid = start_process(collector, count, end);
 
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, count, ends[1], end);
-	wait_until_told(ends);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	rtl_collector_poll(collector, 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
-	assert_int_equal(left, 0);
+	own_finish(collector);
 }
 
 static pid_t late_one;
@@ -182,18 +179,12 @@ TEST(test_collector__published_in_a_pass_and_died__delivered)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	const int batch = 512; /* as the host hands over at once */
-	int ends[2];
-	uint32_t left;
 
-	assert_int_equal(pipe(ends), 0);
-	late_one = start_process(collector, batch, ends[1], stop_and_publish_more);
-	wait_until_told(ends);
+	late_one = start_process(collector, batch, stop_and_publish_more);
 	assert_int_equal(waitpid(late_one, NULL, WUNTRACED), late_one);
 	while_delivered = let_it_publish_more;
 	rtl_collector_poll(collector, 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
-	assert_int_equal(left, 0);
+	own_finish(collector);
 	assert_int_equal(own.events, batch + LATE);
 	assert_int_equal(own.ledger.delivered, batch + LATE);
 	assert_int_equal(own.ledger.abandoned, 0);
@@ -244,21 +235,16 @@ TEST(test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	sigset_t set, before;
-	uint32_t left;
-	int ends[2];
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, &before);
-	assert_int_equal(pipe(ends), 0);
-	process = start_process(collector, BATCH, ends[1], end_with_more);
+	process = start_process(collector, BATCH, end_with_more);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	wait_until_told(ends);
 	at_first_events = let_it_end;
 	rtl_collector_poll(collector, 0);
 	at_first_events = NULL;
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.events, BATCH + 1000);
 	assert_int_equal(own.ledger.delivered, BATCH + 1000);
 }
@@ -285,31 +271,20 @@ TEST(test_collector__killed_and_not_reaped__counts_as_dead)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	siginfo_t end;
-	int ends[2];
-	uint32_t left;
-	pid_t pid;
+	pid_t pid = start_process(collector, 10, end_by_kill);
 
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 10, ends[1], end_by_kill);
-	wait_until_told(ends);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT), 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	waitpid(pid, NULL, 0);
-	assert_int_equal(left, 0);
 	assert_int_equal(own.events, 10);
 }
 
 TEST(test_collector__process_outlives_it__counted_and_nothing_left)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
-	int ends[2];
 	uint32_t left;
-	pid_t pid;
+	pid_t pid = start_process(collector, 10, end_never);
 
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 10, ends[1], end_never);
-	wait_until_told(ends);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	kill(pid, SIGKILL);
@@ -325,24 +300,17 @@ static pid_t begun_late;
 /* One that has been told to stop ends before all is delivered, and another one begins. */
 static void let_one_end_and_one_begin(void)
 {
-	int ends[2];
-
 	kill(process, SIGKILL);
 	assert_int_equal(waitpid(process, NULL, 0), process);
-	assert_int_equal(pipe(ends), 0);
-	begun_late = start_process(finishing, 10, ends[1], end_never);
-	wait_until_told(ends);
+	begun_late = start_process(finishing, 10, end_never);
 }
 
 TEST(test_collector__processes_end_and_begin_while_it_finishes__counted)
 {
-	int ends[2];
 	uint32_t left;
 
 	finishing = own_collector(RTL_COLLECT, base, NULL);
-	assert_int_equal(pipe(ends), 0);
-	process = start_process(finishing, 10, ends[1], end_never);
-	wait_until_told(ends);
+	process = start_process(finishing, 10, end_never);
 	while_delivered = let_one_end_and_one_begin;
 	rtl_collector_finish(finishing, &left);
 	rtl_collector_destroy(finishing);
@@ -376,19 +344,14 @@ static void stop_it(void)
 TEST(test_collector__stopped_while_it_starts__stays_so)
 {
 	struct rtl_collector *collector;
-	int ends[2];
-	uint32_t left;
 	pid_t pid;
 
 	own.while_created = stop_it;
 	collector = own_collector(RTL_COLLECT, base, NULL);
 	own.while_created = NULL;
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 10, ends[1], end_at_once);
-	wait_until_told(ends);
+	pid = start_process(collector, 10, end_at_once);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.begun, 1);
 	assert_int_equal(own.events, 0);
 }
@@ -400,7 +363,6 @@ static void on_alarm(int number)
 TEST(test_collector__woken__next_sleep_ends_at_once)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
-	uint32_t left;
 	double begin;
 
 	signal(SIGALRM, on_alarm); /* would end the sleep, far too late */
@@ -414,8 +376,7 @@ TEST(test_collector__woken__next_sleep_ends_at_once)
 	begin = seconds();
 	rtl_collector_poll(collector, 50);
 	assert_true(seconds() - begin > 0.045);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 }
 
 static void check_folder(const char *path, uint32_t kind, uint32_t in_use, pid_t pid)
@@ -438,7 +399,6 @@ static void check_busy(const char *path)
 	assert_non_null(strstr(message, path));
 }
 
-/* The one spool in a collector's folder. */
 /* Also for whom the struct has no room for it: another version's program. */
 static void check_program(const char *spool)
 {
@@ -455,6 +415,7 @@ static void check_program(const char *spool)
 	assert_int_equal(rtl_folder_look(spool, &look), RTL_EINVAL);
 }
 
+/* The one spool in a collector's folder. */
 static void find_spool(const char *folder, char *path, size_t size)
 {
 	DIR *dir = opendir(folder);
@@ -475,17 +436,13 @@ TEST(test_folder__collector_dies__recovered_and_removed)
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	char folder[256], spool[1024];
 	struct rtl_folder none = {.struct_size = sizeof(none)};
-	int ends[2];
-	uint32_t left;
 	pid_t pid;
 
 	snprintf(folder, sizeof(folder), "%s", rtl_collector_folder(collector));
 	check_folder(base, RTL_FOLDER_OTHER, 0, 0);
 	check_folder(folder, RTL_FOLDER_COLLECTOR, 1, getpid());
 	check_busy(folder);
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 100, ends[1], end_never);
-	wait_until_told(ends);
+	pid = start_process(collector, 100, end_never);
 	find_spool(folder, spool, sizeof(spool));
 	check_folder(spool, RTL_FOLDER_SPOOL, 1, pid);
 	check_program(spool);
@@ -498,21 +455,18 @@ TEST(test_folder__collector_dies__recovered_and_removed)
 	check_folder(spool, RTL_FOLDER_SPOOL, 0, pid);
 
 	collector = own_collector(RTL_INSPECT, folder, NULL);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.events, 0);
 	assert_int_equal(own.ledger.published, 100);
 	assert_int_equal(own.ledger.delivered, 0);
 	assert_int_equal(own.ledger.abandoned, 100);
 
 	collector = own_collector(RTL_REPLAY, folder, NULL);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.events, 100);
 	collector = own_collector(RTL_RECOVER, folder, NULL);
 	check_busy(folder);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.events, 200);
 	assert_int_equal(rtl_folder_look(folder, &none), RTL_ENOENT);
 	assert_int_equal(own.destroyed, 4);

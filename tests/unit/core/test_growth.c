@@ -420,7 +420,6 @@ TEST(test_growth__consumer_comes_back__memory_does_not_grow_on)
 	struct rtl_stream *stream = &rtl_stream_none;
 	int told[2], go[2], status;
 	char byte;
-	uint32_t left;
 	pid_t pid;
 
 	setenv("RTL_BUFFER_TOTAL", "129M", 1);
@@ -453,8 +452,7 @@ TEST(test_growth__consumer_comes_back__memory_does_not_grow_on)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.ledger.discarded, 0);
 	assert_int_equal(own.events, 400 * (RING / RECORD_BYTES));
 	assert_false(gap);
@@ -464,16 +462,13 @@ TEST(test_growth__consumer_comes_back__memory_does_not_grow_on)
 TEST(test_growth__consumer_beside_it__all_in_order)
 {
 	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
-	uint32_t left;
-	pid_t pid;
+	pid_t pid = fork();
 
-	pid = fork();
 	if (!pid)
 		publisher(collector, false);
 	while (waitpid(pid, NULL, WNOHANG) != pid)
 		rtl_collector_poll(collector, 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	own_finish(collector);
 	assert_int_equal(own.events, EVENTS);
 	assert_false(gap);
 }

@@ -160,9 +160,8 @@ TEST(test_string__lengths_of_zeros__different)
 TEST(test_table__patterned_keys__do_not_crowd)
 {
 	static int entry;
-	int shift;
 
-	for (shift = 0; shift < 56; shift += 8) {
+	for (int shift = 0; shift < 56; shift += 8) {
 		struct table table = {NULL, 0};
 		size_t run = 0, longest = 0, i;
 
@@ -183,17 +182,16 @@ TEST(test_string__few_hashes__told_apart)
 {
 	static uint64_t first[TWINS];
 	static char text[TWINS][16];
-	int i, k;
 
 	hash_values = FEW;
-	for (i = 0; i < TWINS; i++) {
+	for (int i = 0; i < TWINS; i++) {
 		snprintf(text[i], sizeof(text[i]), "twin %d", i);
 		first[i] = intern(text[i]);
 		assert_true(first[i] <= FEW);
 	}
-	for (i = 0; i < TWINS; i++) {
+	for (int i = 0; i < TWINS; i++) {
 		assert_int_equal(intern(text[i]), first[i]);
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			assert_int_not_equal(first[i], first[k]);
 	}
 }
@@ -212,9 +210,8 @@ TEST(test_tracepoint__anything_differs__another_uid)
 						 .hash = 3};
 	struct rtl_tracepoint_desc d[8];
 	uint64_t uids_of[8];
-	int i, k;
 
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		d[i] = base;
 	d[1].line = 2;
 	d[2].column = 1;
@@ -223,11 +220,11 @@ TEST(test_tracepoint__anything_differs__another_uid)
 	d[5].source = NULL;
 	d[6].hash = 4;
 	d[7].code = &here;
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		uids_of[i] = point(&d[i]);
-	for (i = 0; i < 8; i++) {
+	for (int i = 0; i < 8; i++) {
 		assert_int_equal(point(&d[i]), uids_of[i]);
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			assert_int_not_equal(uids_of[i], uids_of[k]);
 	}
 }
@@ -273,16 +270,15 @@ TEST(test_tracepoint__few_hashes__told_apart)
 	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .kind = "twin"};
 	static uint64_t first[TWINS];
 	static char name[TWINS][16];
-	int i, k;
 
 	hash_values = FEW;
-	for (i = 0; i < TWINS; i++) {
+	for (int i = 0; i < TWINS; i++) {
 		snprintf(name[i], sizeof(name[i]), "twin %d", i);
 		d.name = name[i];
 		first[i] = point(&d);
 		assert_true(first[i] <= FEW);
 	}
-	for (i = 0; i < TWINS; i++) {
+	for (int i = 0; i < TWINS; i++) {
 		struct rtl_tracepoint found;
 		struct rtl_metadata *metadata = NULL;
 		uint32_t room = 0;
@@ -292,7 +288,7 @@ TEST(test_tracepoint__few_hashes__told_apart)
 		assert_true(ids_tracepoint(first[i], &found, &metadata, &room));
 		assert_string_equal(found.name, name[i]);
 		free(metadata);
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			assert_int_not_equal(first[i], first[k]);
 	}
 }
@@ -358,10 +354,9 @@ TEST(test_metadata__set_again__replaced)
 	struct rtl_metadata *metadata = NULL;
 	struct rtl_tracepoint found;
 	uint32_t room = 0, i;
-	uint64_t uid;
 	char key[16];
+	uint64_t uid = point(&d);
 
-	uid = point(&d);
 	for (i = 0; i < 100; i++) {
 		snprintf(key, sizeof(key), "key %u", i);
 		assert_int_equal(rtl_tracepoint_set(uid, key, "first"), 0);
@@ -391,9 +386,8 @@ TEST(test_metadata__values__text_and_kind)
 	struct rtl_metadata *metadata = NULL;
 	struct rtl_tracepoint found;
 	uint32_t room = 0, i, k, seen = 0;
-	uint64_t uid;
+	uint64_t uid = point(&d);
 
-	uid = point(&d);
 	assert_int_equal(rtl_tracepoint_set(uid, "uint", "was a text"), 0);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(rtl_tracepoint_set_value(uid, values[i].key, values[i].kind,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has begun and not ended when a process ends (rtl_open_reserve): an event then, once, from
- * every way in which a process can end and be read. A child does what a test says; the reader is a
- * subscriber of our own.
+ * What has begun and not ended when a process ends (rtl_open_reserve): an event then, once, from every way in which a
+ * process can end and be read. A child does what a test says; the reader is a subscriber of our own.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -409,8 +408,7 @@ TEST(test_open__collector_died__recovered_once)
 	assert_int_equal(own.ledger.published, own.ledger.delivered);
 }
 
-/* Wherever the kill comes: each number has ended, or is unfinished, once; but the last, which may
- * not have begun. */
+/* Wherever the kill comes: each number has ended, or is unfinished, once; but the last, which may not have begun. */
 TEST(test_open__killed_anywhere__each_once)
 {
 	for (long nap_ns = 1000; nap_ns < 2000000; nap_ns += nap_ns / 2 + 1) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recording without subscribers, and replaying: rtl_collector with RTL_RECORD, RTL_REPLAY and
- * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
- * each is there once and in order.
+ * Recording without subscribers, and replaying: rtl_collector with RTL_RECORD, RTL_REPLAY and RTL_RECORD_RECOVER. A
+ * child publishes numbered events of two threads; the replay checks that each is there once and in order.
  */
 
 #include <errno.h>
@@ -68,10 +67,8 @@ static char victim[96]; /* a folder that is none of ours */
 /* Closes all descriptors, ours too, and has others under their numbers. */
 static void close_descriptors(void)
 {
-	int i;
-
 	close_range(3, ~0u, 0);
-	for (i = 0; i < 40; i++)
+	for (int i = 0; i < 40; i++)
 		if (open(victim, O_RDONLY | O_DIRECTORY) < 0)
 			_exit(8);
 }
@@ -81,7 +78,6 @@ static void program(const char *collector, enum how how)
 {
 	pthread_t threads[THREADS];
 	uint64_t id;
-	uintptr_t i;
 	char text[64];
 
 	setenv("RTL_COLLECTOR", collector, 1);
@@ -89,14 +85,14 @@ static void program(const char *collector, enum how how)
 		_exit(9);
 	if (how == CLOSES_DESCRIPTORS)
 		close_descriptors();
-	for (i = 0; i < 10000; i++) { /* more than the dictionary begins with */
+	for (uintptr_t i = 0; i < 10000; i++) { /* more than the dictionary begins with */
 		snprintf(text, sizeof(text), "string %d", (int)i);
 		if (rtl_string_intern(text, &id))
 			_exit(7);
 	}
-	for (i = 0; i < THREADS; i++)
+	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, publish, (void *)i);
-	for (i = 0; i < THREADS; i++)
+	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	if (how == IS_KILLED)
 		raise(SIGKILL);
@@ -109,9 +105,7 @@ static uint32_t next_number[THREADS], gaps;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct payload *p = events[i]->payload;
 
 		assert_true(p->thread < THREADS);
@@ -270,11 +264,10 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	uint64_t sum = 0;
 	struct stat st;
 	glob_t found;
-	size_t i;
 
 	snprintf(pattern, sizeof(pattern), "%s/rtl-spool-*/segment-*", s->recording);
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
-	for (i = 0; i < found.gl_pathc; i++) {
+	for (size_t i = 0; i < found.gl_pathc; i++) {
 		assert_int_equal(stat(found.gl_pathv[i], &st), 0);
 		sum += (uint64_t)st.st_size - SEGMENT_HEADER;
 	}
@@ -327,7 +320,6 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools);
 	const char *folder = rtl_collector_folder(collector);
 	pid_t pid;
-	int i;
 
 	if (write(fd, folder, strlen(folder) + 1) < 0)
 		_exit(1);
@@ -337,7 +329,7 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 		close_range(4, ~0u, 0);
 		program(folder, ENDS);
 	}
-	for (i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++)
 		rtl_collector_poll(collector, 5);
 	raise(SIGKILL);
 }

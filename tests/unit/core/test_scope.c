@@ -34,10 +34,9 @@ BUS_TEST(test_default__cpp_objects__paired, "guards_in_cpp_default", DEFAULT)
 TEST(test_region__two_runs__same_id)
 {
 	struct run *r = calloc(2, sizeof(*r));
-	int i;
 
 	assert_non_null(r);
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		r[i].scenario = "region_site_id";
 		run(&r[i]);
 		run_clean(&r[i]);

@@ -120,14 +120,13 @@ static uint64_t pages_mapped(void)
 SCENARIO(scope_threads)
 {
 	uint64_t before;
-	int i;
 
 	rtl_scope_push(1, 2, 3);
 	CHECK(!rtl_stash_set(5, 7));
-	for (i = 0; i < 50; i++)
+	for (int i = 0; i < 50; i++)
 		join_thread(start_thread(own_scopes, NULL));
 	before = pages_mapped();
-	for (i = 0; i < 2000; i++)
+	for (int i = 0; i < 2000; i++)
 		join_thread(start_thread(own_scopes, NULL));
 	CHECK(UNDER_TSAN || pages_mapped() < before + 1000);
 	CHECK(current_is(1, 1, 2, 3));
@@ -152,12 +151,11 @@ static void *uses_in_destructor(void *user)
 SCENARIO(scope_thread_destructors)
 {
 	uint64_t before;
-	int i;
 
 	CHECK(!pthread_key_create(&late_key, late));
 	join_thread(start_thread(uses_in_destructor, &late_key));
 	before = pages_mapped();
-	for (i = 0; i < 2000; i++)
+	for (int i = 0; i < 2000; i++)
 		join_thread(start_thread(uses_in_destructor, &late_key));
 	CHECK(UNDER_TSAN || pages_mapped() < before + 1000);
 }
@@ -262,11 +260,10 @@ SCENARIO(scope_signals)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	pthread_t self = pthread_self(), sender;
-	uint64_t n;
 
 	CHECK(!sigaction(SIGUSR1, &action, NULL));
 	sender = start_thread(send_signals, &self);
-	for (n = 1; handled < 3000 && n < 4000000000u; n++)
+	for (uint64_t n = 1; handled < 3000 && n < 4000000000u; n++)
 		work_between_signals(n);
 	flag_set(&stop_signals, 1);
 	join_thread(sender);

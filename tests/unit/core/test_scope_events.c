@@ -2,6 +2,7 @@
 /* Scenarios of what is published with spans, regions and marks. Run by test_scope.c. */
 #include "test_bus_child.h"
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #define SEEN_MAX 64
@@ -17,9 +18,7 @@ static uint32_t seen_count;
 
 static void see(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *e = events[i];
 		const struct rtl_tracepoint *t;
 		struct seen *s = &seen[seen_count++];
@@ -70,14 +69,8 @@ static struct rtl_stream *register_scope_stream(void)
 		TYPE(RTL_FUNCTION_END, "function_end", 1),
 		TYPE(RTL_SIGNAL, "signal", 0),
 	};
-	static const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = 1,
-		.name = "t.scope",
-		.description = "of the tests",
-		.types = types,
-		.type_count = sizeof(types) / sizeof(*types),
-	};
+	static const struct rtl_stream_info info =
+		RTL_STREAM_INFO("t.scope", 1, 0, types, "of the tests");
 	struct rtl_stream *stream = &rtl_stream_none;
 
 	CHECK(!rtl_stream_register(&info, &stream));
@@ -289,9 +282,8 @@ static void *register_sites(void *user)
 {
 	static struct rtl_site sites[100];
 	uint64_t *uids = user;
-	int i;
 
-	for (i = 0; i < 100; i++) {
+	for (int i = 0; i < 100; i++) {
 		static const struct rtl_site initial = RTL_SITE("many");
 
 		if (!uids)
@@ -306,16 +298,15 @@ SCENARIO(region_sites_threads)
 {
 	static uint64_t uids[4][100];
 	pthread_t threads[4];
-	int i;
 
 	register_sites(NULL);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		threads[i] = start_thread(register_sites, uids[i]);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		join_thread(threads[i]);
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		CHECK(!memcmp(uids[i], uids[0], sizeof(uids[0])));
-	for (i = 1; i < 100; i++)
+	for (int i = 1; i < 100; i++)
 		CHECK(uids[0][i] && uids[0][i] != uids[0][i - 1]);
 }
 
@@ -432,11 +423,10 @@ static void *mark_once(void *user)
 static void mark_by_all(void)
 {
 	pthread_t threads[8];
-	int i;
 
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		threads[i] = start_thread(mark_once, (void *)(uintptr_t) "m");
-	for (i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++)
 		join_thread(threads[i]);
 }
 
@@ -480,12 +470,10 @@ SCENARIO(guards_in_cpp)
 
 SCENARIO(guards_in_cpp_default)
 {
-	uint32_t i;
-
 	probe_hooks = &see_events;
 	guards_publish_default();
 	see_all(9);
-	for (i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		CHECK(default_of(i).kind == (i < 2 ? RTL_KIND_UINT : RTL_KIND_FLOAT));
 		CHECK(i < 2 ? default_of(i).integer == 5 : default_of(i).number == 2.5);
 	}

@@ -67,9 +67,7 @@ static int on_stream(struct probe *p, const struct rtl_stream_info *stream)
 
 static int on_begin(struct probe *p, const struct rtl_process *process)
 {
-	uint32_t i;
-
-	for (i = 0; resuming && i < RINGS_MAX; i++)
+	for (uint32_t i = 0; resuming && i < RINGS_MAX; i++)
 		if (seen[index_of(p)].stored[i])
 			assert_int_equal(
 				p->host->resume(p->host, process, i, seen[index_of(p)].stored[i]),
@@ -80,9 +78,8 @@ static int on_begin(struct probe *p, const struct rtl_process *process)
 static void on_events(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
 	int who = index_of(p);
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		seen[who].total++;
 		if (events[i]->instance && events[i]->instance <= EVENTS)
 			seen[who].times[events[i]->instance]++;
@@ -106,7 +103,6 @@ static void store(void *user, const struct rtl_process *process, uint32_t ring, 
 static int on_flush(struct probe *p)
 {
 	int who = index_of(p);
-	uint32_t i;
 
 	if (resuming || seen[who].has_stored)
 		return 0;
@@ -114,7 +110,7 @@ static int on_flush(struct probe *p)
 	seen[who].has_stored = seen[who].flushes++ == (uint32_t)who;
 	if (!seen[who].has_stored)
 		return 0;
-	for (i = 1; i <= EVENTS; i++)
+	for (uint32_t i = 1; i <= EVENTS; i++)
 		seen[who].in_store[i] = seen[who].times[i] != 0;
 	if (slow && seen[0].has_stored && seen[1].has_stored)
 		_exit(0); /* dies, with what it has delivered since its first flush in the rings */
@@ -256,10 +252,8 @@ static void deliver(enum rtl_collector_kind kind)
 
 static void check_all_once(int who)
 {
-	uint32_t i;
-
 	assert_int_equal(seen[who].total, EVENTS);
-	for (i = 1; i <= EVENTS; i++)
+	for (uint32_t i = 1; i <= EVENTS; i++)
 		assert_int_equal(seen[who].times[i], 1);
 	assert_int_equal(seen[who].ledger.published, EVENTS);
 	assert_int_equal(seen[who].ledger.delivered, EVENTS);
@@ -296,18 +290,14 @@ static void deliver_in_part(enum rtl_collector_kind kind)
 
 static void check_rest(int who)
 {
-	uint32_t i;
-
-	for (i = 1; i <= EVENTS; i++)
+	for (uint32_t i = 1; i <= EVENTS; i++)
 		assert_int_equal(seen[who].times[i], seen[who].in_store[i] ? 0 : 1);
 	assert_true(seen[who].total > 0 && seen[who].total < EVENTS);
 }
 
 static void resume(enum rtl_collector_kind kind)
 {
-	int who;
-
-	for (who = 0; who < 2; who++) {
+	for (int who = 0; who < 2; who++) {
 		memset(seen[who].times, 0, sizeof(seen[who].times));
 		seen[who].total = 0;
 	}
@@ -365,13 +355,11 @@ TEST(test_segments__oldest_rotated_out_meanwhile__rest_delivered)
 /* What a host has released is not there for the next one, in segments either. */
 TEST(test_segments__recovery_dies__next_one_goes_on)
 {
-	uint32_t i;
-
 	deliver_in_part(RTL_RECOVER);
 	memset(seen[0].stored, 0, sizeof(seen[0].stored));
 	memset(seen[1].stored, 0, sizeof(seen[1].stored));
 	deliver(RTL_RECOVER); /* without positions: what was not released comes again */
-	for (i = 1; i <= EVENTS; i++)
+	for (uint32_t i = 1; i <= EVENTS; i++)
 		assert_in_range(seen[1].times[i], 1, 2);
 	assert_true(seen[1].total < EVENTS + EVENTS / 2);
 	assert_int_equal(seen[1].ledger.published, EVENTS);

@@ -186,9 +186,8 @@ TEST(test_files__missing__said_and_the_rest_delivered)
 {
 	static const char *const files[] = {"ring-0", "ring-1", "ring-2", "dict", "control"};
 	struct outcome outcome;
-	size_t i;
 
-	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const char *folder = fresh();
 
 		unlink(kit_file(folder, files[i]));
@@ -215,9 +214,8 @@ TEST(test_control__wrong_head__refused_with_the_reason)
 		{offsetof(struct spool_control, header_size), 0xffffffff},
 		{offsetof(struct spool_control, clock_kind), 7},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -232,9 +230,8 @@ TEST(test_control__wrong_head__refused_with_the_reason)
 TEST(test_control__counts_beyond_the_files__what_is_there_is_delivered)
 {
 	static const uint32_t counts[] = {4, 64, SPOOL_RINGS_MAX, SPOOL_RINGS_MAX + 1, 0xffffffff};
-	size_t i;
 
-	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -252,9 +249,8 @@ TEST(test_control__counts_beyond_the_files__what_is_there_is_delivered)
 TEST(test_control__dict_length_wrong__said)
 {
 	static const uint64_t lengths[] = {1, 7, 9, 1ull << 20, 1ull << 40, UINT64_MAX};
-	size_t i;
 
-	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -270,9 +266,8 @@ TEST(test_control__dict_length_wrong__said)
 TEST(test_control__clock_nonsense__everything_delivered)
 {
 	static const uint64_t values[] = {0, 1, 1ull << 63, UINT64_MAX};
-	size_t i;
 
-	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
 		patch_u64(folder, "control", offsetof(struct spool_control, start_ticks),
@@ -301,9 +296,8 @@ TEST(test_ring__head_nonsense__other_rings_delivered)
 		{offsetof(struct ring_header, tail), 1ull << 40},
 		{offsetof(struct ring_header, tail), 12345},
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -319,9 +313,8 @@ TEST(test_ring__head_nonsense__other_rings_delivered)
 TEST(test_ring__capacity_beyond_the_file__what_is_there_is_delivered)
 {
 	static const uint64_t values[] = {1ull << 20, 1ull << 40, (uint64_t)-8};
-	size_t i;
 
-	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
 		patch_u64(folder, "ring-1", offsetof(struct ring_header, capacity), values[i]);
@@ -445,10 +438,9 @@ TEST(test_files__not_files__said_and_the_rest_delivered)
 	static void (*const make[])(const char *path) = {make_directory, make_fifo, make_link,
 							 make_lost_link, make_device};
 	static const char *const files[] = {"ring-0", "dict", "control"};
-	size_t i, k;
 
-	for (i = 0; i < sizeof(make) / sizeof(*make); i++)
-		for (k = 0; k < 3; k++) {
+	for (size_t i = 0; i < sizeof(make) / sizeof(*make); i++)
+		for (size_t k = 0; k < 3; k++) {
 			const char *folder = fresh();
 			struct outcome outcome;
 
@@ -495,9 +487,8 @@ TEST(test_folder__names_that_are_not_ours__left_alone)
 	const char *folder = fresh();
 	struct outcome outcome;
 	char path[600];
-	size_t i;
 
-	for (i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
@@ -517,10 +508,9 @@ TEST(test_folder__thousands_of_spools__all_delivered)
 	char path[512], name[32], target[700];
 	const char *files[] = {"control", "dict", "ring-0"};
 	struct outcome outcome;
-	uint32_t i, k;
 
 	assert_int_equal(real_spool_make(&small, kit_base, READ_ALL_SUB, path, sizeof(path)), 0);
-	for (i = 0; i < SPOOLS; i++) { /* links to the files: nothing of them is changed */
+	for (uint32_t i = 0; i < SPOOLS; i++) { /* links to the files: nothing of them is changed */
 		char source[600];
 
 		snprintf(name, sizeof(name), "many/rtl-spool-%u", i);
@@ -528,7 +518,7 @@ TEST(test_folder__thousands_of_spools__all_delivered)
 		mkdir(target, 0700);
 		snprintf(target, sizeof(target), "%s/%s", kit_base, name);
 		assert_int_equal(mkdir(target, 0700), 0);
-		for (k = 0; k < 3; k++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			snprintf(source, sizeof(source), "%s/%s", path, files[k]);
 			snprintf(target, sizeof(target), "%s/%s/%s", kit_base, name, files[k]);
 			assert_int_equal(link(source, target), 0);

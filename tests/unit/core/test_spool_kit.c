@@ -133,9 +133,8 @@ uint8_t *kit_read(const char *folder, const char *file, size_t *size)
 void kit_child(void)
 {
 	static const int signals[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGSYS, SIGABRT};
-	size_t i;
 
-	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		signal(signals[i], SIG_DFL);
 	alarm(HANG_S);
 }

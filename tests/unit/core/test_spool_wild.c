@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include <rtl/describe.h>
 #include <rtl/publish.h>
 
 #include "test_spool_kit.h"
@@ -19,41 +20,19 @@
 
 #define SCRIBBLE_MS 2000
 
-static const struct rtl_field fields[] = {
-	{.struct_size = sizeof(struct rtl_field),
-	 .kind = RTL_KIND_TEXT,
-	 .size = 8,
-	 .name = "text",
-	 .unit = "",
-	 .description = ""},
-	{.struct_size = sizeof(struct rtl_field),
-	 .kind = RTL_KIND_ARGS,
-	 .offset = 8,
-	 .size = 8,
-	 .name = "args",
-	 .unit = "",
-	 .description = ""},
-};
 struct payload {
 	struct rtl_text text, args;
 	struct rtl_arg arg;
 	char letters[32];
 };
-static const struct rtl_type_info types[] = {
-	{.struct_size = sizeof(struct rtl_type_info),
-	 .type = RTL_SIGNAL,
-	 .field_count = 2,
-	 .payload_size = 16,
-	 .name = "signal",
-	 .description = "",
-	 .fields = fields},
+static const struct rtl_field fields[] = {
+	RTL_FIELD(struct payload, text, RTL_KIND_TEXT, "", ""),
+	RTL_FIELD(struct payload, args, RTL_KIND_ARGS, "", ""),
 };
-static const struct rtl_stream_info info = {.struct_size = sizeof(info),
-					    .version_major = 1,
-					    .name = "t.real",
-					    .description = "",
-					    .types = types,
-					    .type_count = 1};
+static const struct rtl_type_info types[] = {
+	RTL_TYPE_INFO(RTL_SIGNAL, "signal", char[16], fields, ""),
+};
+static const struct rtl_stream_info info = RTL_STREAM_INFO("t.real", 1, 0, types, "");
 
 static void publish(struct rtl_stream *stream, uint32_t n)
 {
@@ -205,9 +184,8 @@ TEST(test_file__cut_off_while_it_is_read__collector_lives)
 		{"dict", 0},
 	};
 	struct outcome outcome;
-	size_t i;
 
-	for (i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
+	for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
 		run(collect_cut, &cuts[i], &outcome);
 		if (*cuts[i].file == 'd') /* it had been read */
 			assert_int_equal(outcome.events, 2000);
@@ -362,9 +340,8 @@ static void *scribble(void *user)
 {
 	static const char *const files[] = {"ring-0", "ring-1", "control", "dict"};
 	struct scribbler *s = user;
-	unsigned i;
 
-	for (i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
+	for (unsigned i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
 		/* the rings soon, the rest only later: nothing would be read any more */
 		scribble_over(s->folder, files[i % (i < 2000 ? 2 : 4)]);
 		usleep(200);

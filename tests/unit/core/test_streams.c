@@ -266,19 +266,18 @@ static int register_large(const char *name, uint32_t types, uint16_t fields)
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct rtl_stream_info info = {
 		.struct_size = sizeof(info), .name = name, .types = type, .type_count = types};
-	uint32_t i;
 	int err;
 
 	assert_true(type && field && names);
-	for (i = 0; i < types + fields; i++)
+	for (uint32_t i = 0; i < types + fields; i++)
 		snprintf(names[i], sizeof(*names), "n%u", i);
-	for (i = 0; i < fields; i++)
+	for (uint32_t i = 0; i < fields; i++)
 		field[i] = (struct rtl_field){.struct_size = sizeof(*field),
 					      .kind = RTL_KIND_BOOL,
 					      .offset = i % 64,
 					      .size = 1,
 					      .name = names[i]};
-	for (i = 0; i < types; i++)
+	for (uint32_t i = 0; i < types; i++)
 		type[i] = (struct rtl_type_info){.struct_size = sizeof(*type),
 						 .type = (uint16_t)(i + 1),
 						 .field_count = fields,
@@ -345,7 +344,6 @@ TEST(test_streams__threads_at_once__one_stream_each)
 	pthread_t threads[8];
 	void *result;
 	intptr_t i;
-	int k;
 
 	for (i = 0; i < 8; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, register_together, (void *)i),
@@ -357,7 +355,7 @@ TEST(test_streams__threads_at_once__one_stream_each)
 	for (i = 1; i < 8; i++)
 		assert_memory_equal(made_by[0], made_by[i], sizeof(made_by[0]));
 	for (i = 1; i < TOGETHER; i++)
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			assert_ptr_not_equal(made_by[0][i], made_by[0][k]);
 }
 
@@ -408,9 +406,7 @@ TEST(test_vendors__names__numbers)
 
 TEST(test_errors__all__have_name_and_text)
 {
-	int i;
-
-	for (i = 0; i >= RTL_EPLUGIN; i--) {
+	for (int i = 0; i >= RTL_EPLUGIN; i--) {
 		assert_non_null(rtl_error_name(i));
 		assert_true(strlen(rtl_error_text(i)) > 5);
 		assert_memory_equal(rtl_error_name(i), i ? "RTL_E" : "RTL_OK", 5);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A subscriber that asks for a stream's types one by one loses nothing of those that it asks for last,
- * however much the program publishes in between; and
- * metadata of its tracepoints have their kinds there. */
+/* A subscriber that asks for a stream's types one by one loses nothing of those that it asks for last, however much the
+ * program publishes in between; and metadata of its tracepoints have their kinds there. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>

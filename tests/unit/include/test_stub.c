@@ -120,9 +120,8 @@ TEST(test_stub__linked__no_symbol_and_no_dependency)
 {
 	static const char *const libraries[] = {STUB_C, STUB_CPP};
 	char command[1024];
-	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		snprintf(command, sizeof(command), "readelf -W --dyn-syms '%s'", libraries[i]);
 		assert_int_equal(symbols_with(command, " rtl_"), 0);
 		assert_int_not_equal(symbols_with(command, " stub_library_c"), 0);

@@ -5,9 +5,8 @@
  *
  *     test_stub_child bench [COUNT]
  *
- * prints one line: ns for each turn of an empty loop, and of one with a disabled tracepoint of the
- * library. With librtl (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and
- * RTL_STREAMS should leave it out.
+ * prints one line: ns for each turn of an empty loop, and of one with a disabled tracepoint of the library. With librtl
+ * (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and RTL_STREAMS should leave it out.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -43,9 +42,8 @@ static uint64_t now_ns(clockid_t clock)
 static void check_times(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
 	uint64_t now = now_ns(CLOCK_BOOTTIME);
-	size_t i;
 
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		CHECK(events[i]->time_ns <= now + 1000000 &&
 		      events[i]->time_ns + 100000000000u > now);
 }
@@ -69,10 +67,8 @@ static bool librtl_is_mapped(void)
 
 static void absent(void)
 {
-	int i, k;
-
-	for (i = 0; i < 2; i++) {
-		for (k = 0; k < 2; k++)
+	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 2; k++)
 			CHECK(libraries[i]->register_stream() == RTL_ENOTSUP);
 		CHECK(!libraries[i]->publish(100));
 		libraries[i]->mark();
@@ -85,9 +81,7 @@ static void absent(void)
 
 static void traced(void)
 {
-	int i;
-
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		CHECK(!libraries[i]->register_stream());
 		CHECK(libraries[i]->available() && libraries[i]->second_found());
 		CHECK(libraries[i]->publish(100) == 100);
@@ -129,14 +123,13 @@ static void *register_one(void *library)
 static void threads(void)
 {
 	pthread_t all[16];
-	int i;
 
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 		CHECK(!pthread_create(&all[i], NULL, register_one,
 				      (void *)(uintptr_t)libraries[i % LIBRARIES_AT_ONCE]));
-	for (i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++)
 		CHECK(!pthread_join(all[i], NULL));
-	for (i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++) {
 		CHECK(!libraries[i]->register_stream());
 		CHECK(libraries[i]->publish(8) == 8);
 	}
@@ -178,7 +171,6 @@ int main(int argc, char **argv)
 		{"late", late},       {"threads", threads}, {"constructors", constructors},
 		{"missing", missing},
 	};
-	size_t i;
 
 	libraries[0] = stub_library_c();
 	libraries[1] = stub_library_cpp();
@@ -187,7 +179,7 @@ int main(int argc, char **argv)
 		bench(argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000000u);
 		return 0;
 	}
-	for (i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(*scenarios); i++)
+	for (size_t i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(*scenarios); i++)
 		if (!strcmp(scenarios[i].name, argv[1])) {
 			scenarios[i].run();
 			return 0;

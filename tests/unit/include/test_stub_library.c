@@ -134,9 +134,7 @@ static bool others_absent(void)
 
 static void disabled(uint64_t count)
 {
-	uint64_t i;
-
-	for (i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++)
 		if (rtl_enabled(__atomic_load_n(&stream, __ATOMIC_RELAXED), RTL_SIGNAL))
 			publish(1);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_host.h: a host for unit tests of subscribers. It offers what struct rtl_host promises,
- * from tables that the test fills, and calls the subscriber when the test says so. Plugins are
- * loaded by librtl.
+ * fake_host.h: a host for unit tests of subscribers. It offers what struct rtl_host promises, from tables that the test
+ * fills, and calls the subscriber when the test says so. Plugins are loaded by librtl.
  *
  *     struct fake_host *h = fake_host_create();
  *     const struct rtl_process *p = fake_host_process(h, 1, 4711, "/bin/app");
@@ -65,9 +64,8 @@ void fake_host_process_end(struct fake_host *host, const struct rtl_process *pro
 /**
  * Delivers events to whoever has subscribed, in order, in runs of one subscription.
  *
- * Each event advances its process's ring by its size. What the subscriber has said to be stored,
- * by host->resume, is not delivered again but counted: so a test that plays a run once more is a
- * recovery.
+ * Each event advances its process's ring by its size. What the subscriber has said to be stored, by host->resume, is
+ * not delivered again but counted: so a test that plays a run once more is a recovery.
  */
 void fake_host_deliver(struct fake_host *host, const struct rtl_event *const *events, size_t count);
 /** Delivers one event. */

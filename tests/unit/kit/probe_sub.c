@@ -44,9 +44,7 @@ static bool fails(const struct probe *p, const char *function)
 static const char *setting(const struct rtl_setting *settings, size_t count, const char *key,
 			   const char *fallback)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (!strcmp(rtl_setting_at(settings, i)->key, key) &&
 		    rtl_setting_at(settings, i)->given)
 			return rtl_setting_at(settings, i)->value;
@@ -108,10 +106,9 @@ static void say_event(struct probe *p, const char *how, const struct rtl_event *
 static void on_buffered(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct probe *p = user;
-	size_t i;
 
 	__atomic_fetch_add(&p->buffered_count, count, __ATOMIC_RELAXED);
-	for (i = 0; p->detail && i < count; i++)
+	for (size_t i = 0; p->detail && i < count; i++)
 		say_event(p, "event", events[i]);
 	if (hooks()->buffered)
 		hooks()->buffered(p, events, count);

@@ -48,14 +48,7 @@ static const struct rtl_type_info types[] = {
 
 struct rtl_stream *register_stream(const char *name)
 {
-	const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = 1,
-		.name = name,
-		.description = "of the tests",
-		.types = types,
-		.type_count = sizeof(types) / sizeof(*types),
-	};
+	const struct rtl_stream_info info = RTL_STREAM_INFO(name, 1, 0, types, "of the tests");
 	struct rtl_stream *stream = &rtl_stream_none;
 
 	CHECK(!rtl_stream_register(&info, &stream));
@@ -72,7 +65,6 @@ static bool fill_item(struct rtl_record *record, uint32_t thread, uint64_t seque
 {
 	struct item *item;
 	uint8_t *bytes;
-	uint32_t i;
 
 	if (!record)
 		return false;
@@ -81,7 +73,7 @@ static bool fill_item(struct rtl_record *record, uint32_t thread, uint64_t seque
 	item->thread = thread;
 	item->tail = tail;
 	bytes = (uint8_t *)(item + 1);
-	for (i = 0; i < tail; i++)
+	for (uint32_t i = 0; i < tail; i++)
 		bytes[i] = pattern_byte(sequence, i);
 	record->instance = sequence;
 	rtl_commit(record);
@@ -99,12 +91,11 @@ bool item_is_whole(const struct rtl_event *event)
 {
 	const struct item *item = event->payload;
 	const uint8_t *bytes = (const uint8_t *)(item + 1);
-	uint32_t i;
 
 	if (event->payload_size < sizeof(*item) || event->instance != item->sequence ||
 	    event->payload_size - sizeof(*item) != item->tail)
 		return false;
-	for (i = 0; i < item->tail; i++)
+	for (uint32_t i = 0; i < item->tail; i++)
 		if (bytes[i] != pattern_byte(item->sequence, i))
 			return false;
 	return true;
@@ -125,9 +116,7 @@ void flush_all(void)
 
 void count_arrived(struct probe *probe, const struct rtl_event *const *events, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct item *item = event_item(events[i]);
 
 		if (events[i]->type != RTL_TASK_BEGIN)

@@ -73,7 +73,6 @@ static void mount_small(const struct run *run)
 static void child(const struct run *run)
 {
 	char value[2048];
-	size_t i;
 	int fd;
 
 	snprintf(value, sizeof(value), "%s/err", run->folder);
@@ -101,7 +100,7 @@ static void child(const struct run *run)
 		setenv("LD_PRELOAD", run->preload, 1);
 	if (run->tmpfs)
 		mount_small(run);
-	for (i = 0; i < RUN_ENV_MAX && run->env[i]; i++)
+	for (size_t i = 0; i < RUN_ENV_MAX && run->env[i]; i++)
 		putenv((char *)(uintptr_t)run->env[i]);
 	execl(BUS_CHILD, BUS_CHILD, run->scenario, (char *)NULL);
 	_exit(127);

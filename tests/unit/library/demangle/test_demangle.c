@@ -72,9 +72,8 @@ TEST(test_demangle__exponential__is_left_mangled_at_once)
 {
 	struct rusage usage;
 	clock_t begin;
-	char *name;
+	char *name = explosive(5);
 
-	name = explosive(5);
 	char *text = demangle(name);
 
 	assert_non_null(text);

@@ -251,10 +251,9 @@ TEST(test_payload__registered_by_several_threads_at_once__one_id)
 TEST(test_event__released__id_is_not_used_again)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
-	struct xpti_event *event;
 	uint64_t instance, id;
+	struct xpti_event *event = xptiMakeEvent("foo", &p, 0, 1, &instance);
 
-	event = xptiMakeEvent("foo", &p, 0, 1, &instance);
 	id = event->unique_id;
 	xptiReleaseEvent(event);
 	event = xptiMakeEvent("foo", &p, 0, 1, &instance);

@@ -4,8 +4,7 @@
  * them fail; the same with a sample of SQLite's: nothing crashes, what was committed stays valid.
  * And in a recovery: the next one has each event once all the same.
  *
- * The allocator of this program stands before the C library's. The caller's address tells whose
- * allocation it is.
+ * The allocator of this program stands before the C library's. The caller's address tells whose allocation it is.
  */
 #include "test_sqlite.h"
 

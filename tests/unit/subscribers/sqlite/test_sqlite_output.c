@@ -113,10 +113,9 @@ TRACE_TEST(test_sqlite_output__being_written__the_second_takes_another_name)
 
 TRACE_TEST(test_sqlite_output__writer_is_dead__is_replaced)
 {
-	pid_t child;
 	int status;
+	pid_t child = fork();
 
-	child = fork();
 	if (child == 0) {
 		trace_begin(t, "");
 		deliver_dispatches(t, 5000);

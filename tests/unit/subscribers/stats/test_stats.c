@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unit tests of what the statistics subscriber counts with: histogram, pairing,
- * durations, JSON strings.
+ * Unit tests of what the statistics subscriber counts with: histogram, pairing, durations, JSON strings.
  */
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 
 #include "stats_run.h"
 
+#include <rtl/describe.h>
+
 static void dispatch(struct run *run, uint64_t uid, uint32_t gpu, uint64_t begin, uint64_t length)
 {
 	struct rtl_hsa_dispatch d = {.gpu = gpu, .begin_ns = begin, .end_ns = begin + length};
@@ -238,26 +240,11 @@ TEST(test_copies__json__with_bytes_and_rate)
 }
 
 /* A call's payload and description, as far as the subscriber looks. */
-static const struct rtl_field call_fields[] = {
-	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, begin_ns), 8,
-	 "begin_ns", "ns", ""},
-	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, end_ns), 8,
-	 "end_ns", "ns", ""},
-	{sizeof(struct rtl_field), RTL_KIND_UINT, 0, offsetof(struct rtl_hip_call, flags), 4,
-	 "flags", "", ""},
-};
-static const struct rtl_type_info hip_types[] = {
-	{sizeof(struct rtl_type_info), RTL_FUNCTION_END, 3, sizeof(struct rtl_hip_call), 0,
-	 "function_end", "", call_fields},
-};
-static const struct rtl_stream_info call_stream = {
-	.struct_size = sizeof(call_stream),
-	.version_major = 1,
-	.name = RTL_STREAM_HIP_CALL,
-	.types = hip_types,
-	.type_count = 1,
-	.number = 5,
-};
+RTL_DESCRIBE_STREAM(call_stream, RTL_STREAM_HIP_CALL, "", RTL_FUNCTION_END, "function_end", "",
+		    struct rtl_hip_call,
+		    RTL_FIELD(struct rtl_hip_call, begin_ns, RTL_KIND_TIME, "ns", ""),
+		    RTL_FIELD(struct rtl_hip_call, end_ns, RTL_KIND_TIME, "ns", ""),
+		    RTL_FIELD(struct rtl_hip_call, flags, RTL_KIND_UINT, "", ""));
 
 static void hip_call(struct run *run, uint64_t uid, bool failed)
 {

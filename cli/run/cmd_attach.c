@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl attach, rtl ps: looks into programs that sleep until then (rtl env --attachable). */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ending.h"
+#include "folders.h"
+#include "launch.h"
+#include "view.h"
+
+/* ---- which process ---- */
+
+static bool is_meant(const struct folder *folder, const char *name)
+{
+	unsigned pid;
+
+	return cli_number(name, &pid) ? (unsigned)folder->is.pid == pid
+				      : !strcmp(folder->is.program, name);
+}
+
+/* Why there is none. */
+static int refuse(const char *name)
+{
+	char path[64];
+	unsigned pid;
+	struct stat st;
+
+	if (!cli_number(name, &pid))
+		return cli_failed("attach: no program '%s' can be attached to; `rtl ps` lists "
+				  "those that can",
+				  name);
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	if (stat(path, &st))
+		return cli_failed("attach: there is no process %u", pid);
+	if (st.st_uid != geteuid())
+		return cli_failed("attach: process %u belongs to user %u, who alone can attach to "
+				  "it",
+				  pid, (unsigned)st.st_uid);
+	return cli_failed("attach: process %u cannot be attached to: it was not started with "
+			  "eval \"$(rtl env --attachable)\", or has not used a GPU yet",
+			  pid);
+}
+
+/* The one that is meant; its path is to be freed. */
+static int find(const char *name, struct folder *out)
+{
+	struct folders folders;
+	int status = CLI_OK;
+	size_t found = 0;
+
+	sleepers_find(&folders);
+	for (size_t i = 0; i < folders.count; i++)
+		if (is_meant(&folders.items[i], name) && !found++) {
+			*out = folders.items[i];
+			out->path = cli_need(strdup(out->path));
+		}
+	if (!found)
+		status = refuse(name);
+	else if (found > 1)
+		status = cli_usage("attach: %zu processes are '%s'; give the number of one (`rtl "
+				   "ps` lists them)",
+				   found, name);
+	else if (out->collector)
+		status = cli_failed("attach: process %d is attached to process %d already",
+				    out->collector, out->is.pid);
+	if (found && status)
+		free(out->path);
+	folders_fini(&folders);
+	return status;
+}
+
+/* ---- rtl attach ---- */
+
+static const struct cli_option options[] = {
+	CLI_TAKES('o', "output", "FILE", LAUNCH_INTO(session.outputs), outputs_add,
+		  "file to write, as of `rtl trace` (default:\n"
+		  "rtl-PROGRAM-PID.db)"),
+	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
+		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
+		  "NAME or NAME?key=value&key=value"),
+	CLI_VALUE(0, "duration", "SECONDS", LAUNCH_SELECT(duration),
+		  "leave after that time (default: at Ctrl-C)"),
+	CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),
+};
+
+static struct collect *woken; /* by a signal */
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+	stopped = 1;
+	if (woken)
+		collect_wake(woken);
+}
+
+/* The second one ends rtl, as ever. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static bool has_ended(int pid, int fd)
+{
+	return fd < 0 ? kill(pid, 0) && errno == ESRCH
+		      : poll(&(struct pollfd){fd, POLLIN, 0}, 1, 0) > 0;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void record(struct launch *launch, int pid, uint64_t duration_ns)
+{
+	const uint64_t end_ns = duration_ns ? now_ns() + duration_ns : UINT64_MAX;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	bool ended = false;
+
+	if (!launch->quiet)
+		cli_error("attached to process %d, %s; Ctrl-C leaves it", pid, *launch->command);
+	while (!stopped && !(ended = has_ended(pid, fd)) && now_ns() < end_ns)
+		collect_poll(&launch->collect);
+	if (fd >= 0)
+		close(fd);
+	woken = NULL;
+	collect_finish(&launch->collect);
+	launch->collect.left = 0; /* that is how it should be */
+	if (ended && !launch->quiet)
+		cli_error("process %d has ended", pid);
+}
+
+static int attach(struct launch *launch, const struct folder *folder)
+{
+	struct session *session = &launch->session;
+	uint64_t duration_ns = 0;
+	int status;
+
+	if (launch->selection.duration &&
+	    (!selection_seconds(launch->selection.duration, &duration_ns) || !duration_ns))
+		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
+				 launch->selection.duration);
+	status = session_prepare_subscribers(session);
+	if (!status)
+		status = collect_start(launch, (struct rtl_collector_options){
+						       .kind = RTL_ATTACH,
+						       .subscribers = session->list,
+						       .folder = folder->path,
+					       });
+	if (status)
+		return status;
+	launch->collected = true;
+	woken = &launch->collect;
+	catch_signals();
+	record(launch, folder->is.pid, duration_ns);
+	trace_report_collected(launch, 0);
+	return launch->collect.failed ? CLI_FAILED : CLI_OK;
+}
+
+static int run(void *request)
+{
+	struct launch *launch = request;
+	struct folder folder;
+	char *output, *command[] = {folder.is.program, NULL};
+	int status = launch_begin(launch, "attach");
+
+	if (!status)
+		status = find(launch->operands.list[0], &folder);
+	if (status)
+		return status;
+	launch->command = command;
+	output = launch_default_output(launch, ".db");
+	launch->session.outputs.makes_tables = true;
+	launch->session.summarizes = !launch->quiet;
+	launch->session.default_output = output;
+	launch->session.default_mode = RTL_TRACE_MODE;
+	status = attach(launch, &folder);
+	launch_fini(launch);
+	free(output);
+	free(folder.path);
+	return status;
+}
+
+const struct cli_command cmd_attach = {
+	.name = "attach",
+	.operands = "PID|PROGRAM",
+	.purpose = "Records a program that runs, from now until Ctrl-C",
+	.details = "The program was started with eval \"$(rtl env --attachable)\"; `rtl ps` lists "
+		   "such. It\n"
+		   "goes on when rtl leaves, and can be attached to again.",
+	CLI_OPTIONS(options),
+	.operands_at = LAUNCH_INTO(operands),
+	.operands_most = 1,
+	.excess = "one process at a time",
+	.missing = "give a process: rtl attach PID",
+	.request_size = sizeof(struct launch),
+	.request = &(const struct launch){.selection.repeat = 1},
+	.run = run,
+};
+
+/* ---- rtl ps ---- */
+
+struct listing {
+	bool as_json;
+};
+
+static const struct cli_option listing_options[] = {
+	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
+};
+
+static int list(void *user)
+{
+	const struct listing *listing = user;
+	struct folders folders;
+	struct view view;
+	int status;
+
+	sleepers_find(&folders);
+	view_begin(&view, listing->as_json);
+	json_object(&view.json, NULL);
+	json_array(&view.json, "processes");
+	for (size_t i = 0; i < folders.count; i++) {
+		json_object(&view.json, NULL);
+		json_number(&view.json, "pid", (uint64_t)folders.items[i].is.pid);
+		json_text(&view.json, "program", folders.items[i].is.program);
+		json_number(&view.json, "attached", (uint64_t)folders.items[i].collector);
+		json_end(&view.json);
+	}
+	json_end(&view.json);
+	json_end(&view.json);
+	status = view_end(
+		&view,
+		"WITH p AS (SELECT json_extract(value, '$.pid') AS pid,"
+		" json_extract(value, '$.program') AS program,"
+		" json_extract(value, '$.attached') AS rtl FROM json_each(?1, '$.processes'))"
+		" SELECT line, NULL FROM (SELECT 0 AS pid, 'no program of yours can be attached to:"
+		" start one with eval \"$(rtl env --attachable)\"' AS line"
+		" WHERE NOT EXISTS (SELECT 1 FROM p)"
+		" UNION ALL SELECT pid, printf('%8d  %-10s  %s', pid,"
+		" CASE WHEN rtl THEN 'attached' ELSE 'asleep' END, program) FROM p) ORDER BY pid");
+	folders_fini(&folders);
+	return status;
+}
+
+const struct cli_command cmd_ps = {
+	.name = "ps",
+	.operands = "",
+	.purpose = "Lists the programs that `rtl attach` can record",
+	.details = "Those of this user that were started with eval \"$(rtl env --attachable)\" "
+		   "and have used a\n"
+		   "GPU, or publish events of their own.",
+	CLI_OPTIONS(listing_options),
+	.request_size = sizeof(struct listing),
+	.run = list,
+};
