@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "utf8.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json.h: writes JSON to a file, with commas, brackets and escapes where they belong. Texts of any
- * bytes become valid UTF-8. Errors are the file's (ferror). One thread for each struct json.
+/* json.h: writes JSON to a file, with commas, brackets and escapes where they belong. Texts of any bytes become valid
+ * UTF-8. Errors are the file's (ferror). One thread for each struct json.
  *
  *     struct json json = {.file = stdout};
  *
@@ -16,8 +15,7 @@
  *     json_end(&json);
  *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
  *
- * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line.
- */
+ * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line. */
 #pragma once
 
 #include <stdbool.h>

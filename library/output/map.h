@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a
- * value of 0 means "not there".
- */
+/* map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a value of 0 means "not
+ * there". */
 #pragma once
 
 #include "hash.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_sink.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "demangle.h"
 
 /* ---- what the host knows: processes, and names, each asked for once ---- */

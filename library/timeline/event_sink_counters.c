@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
+/* event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
  * begin to its end, which another event tells: before it mostly, sometimes after. So the newest dispatches
  * that are counted are kept, and values that came first wait. A track is at 0 between dispatches, and where there
- * is no interval.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+ * is no interval. */
 #include "event_sink.h"
-#include "hash.h"
 
 #define BUCKETS 512u /* a power of two */
 #define WAYS    8u

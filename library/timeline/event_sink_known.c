@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* event_sink_known.c: rtl's own streams, whose payloads it knows. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <rtl/args.h>
-#include <rtl/publish.h>
 
 #include "event_sink.h"
 

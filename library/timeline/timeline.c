@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Beyond all pids of Linux: 22 bits. */
 #define GPU_PIDS   0x40000000u

@@ -4,8 +4,6 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "put.h"
 

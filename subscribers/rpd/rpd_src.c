@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The source librpd_src.so: reads SQLite files in RPD's shape (rocmProfileData, schema versions 1 to 3), whoever
- * made them. rpd.sql says which event a row is: a question for each type, whose answers SQLite sorts by their ends,
- * and whose columns have the names of the event's fields. Here they are merged and put into payloads. Each pid is a
+/* The source librpd_src.so: reads SQLite files in RPD's shape (rocmProfileData, schema versions 1 to 3), whoever made
+ * them. rpd.sql says which event a row is: a question for each type, whose answers SQLite sorts by their ends, and
+ * whose columns have the names of the event's fields. Here they are merged and put into payloads. Each pid is a
  * process; a tracepoint's id is its kind and the id of its name. Counters, monitors, stack frames and arguments of
- * calls are left out. One thread at a time; nothing in a file is believed.
- */
+ * calls are left out. One thread at a time; nothing in a file is believed. */
 #include <rtl/events.h>
 #include <rtl/publish.h>
 #include <rtl/source.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_info.c: what a database says beside events: see reader.h. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader.h"
 #include "sub.h"
 

@@ -3,10 +3,6 @@
 #include "breakdown.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model.h"
 

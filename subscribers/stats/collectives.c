@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: collectives of RCCL. Bandwidths are those of rccl-tests (its doc/PERFORMANCE.md). */
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "model.h"

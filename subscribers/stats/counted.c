@@ -2,10 +2,6 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define UNKNOWN_NAME "(unnamed)"

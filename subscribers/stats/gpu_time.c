@@ -2,9 +2,6 @@
 /* See gpu_time.h. */
 #include "gpu_time.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define PENDING   4096u

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: launches of graphs. */
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 #include "sink.h"
-#include "wanted.h"
 
 #define LAUNCHES_MOST 65536u     /* whose work may still come */
 #define WORKS_MOST    (1u << 17) /* pieces of it */

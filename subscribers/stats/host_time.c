@@ -2,9 +2,6 @@
 /* See host_time.h. */
 #include "host_time.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define LANE_LEAST 256u

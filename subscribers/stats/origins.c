@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: which calls captured or added the nodes of graphs. */
 #include <fnmatch.h>
-#include <rtl/events.h>
-#include <string.h>
 
 #include "model.h"
 #include "sink.h"

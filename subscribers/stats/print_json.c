@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: the JSON. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "json.h"
 #include "model.h"
 

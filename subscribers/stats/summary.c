@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: counting. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rtl/events.h>
-
 #include "demangle.h"
 #include "model.h"
 

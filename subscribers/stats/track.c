@@ -2,15 +2,8 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rtl/events.h>
 #include <rtl/publish.h>
 
-#include "map.h"
 #include "model.h"
 
 #define NO_FIELD     UINT32_MAX
