@@ -12,6 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Frees a list of what begins with the pointer to the next one. */
+static inline void list_free(void *first)
+{
+	for (void *next; first; first = next) {
+		memcpy(&next, first, sizeof(next));
+		free(first);
+	}
+}
+
 /** All zeros is an empty one. */
 struct hash {
 	char *entries;

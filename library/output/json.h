@@ -40,7 +40,7 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
-/** Several: as many numbers as there are keys, which have a space between them. */
+/** Several: as many numbers as there are keys, which have a space between them; "?key": not if it is 0. */
 #define json_numbers(json, keys, ...) json_number_list(json, keys, (const uint64_t[]){__VA_ARGS__})
 void json_number_list(struct json *json, const char *keys, const uint64_t *numbers);
 void json_bool(struct json *json, const char *key, bool value);

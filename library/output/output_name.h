@@ -7,8 +7,6 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include <rtl/subscriber.h>
 

@@ -3,7 +3,10 @@
  * Threads: any. */
 #pragma once
 
-#include <sys/types.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "output_name.h"
 

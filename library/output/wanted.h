@@ -3,8 +3,6 @@
  * least. Threads: those that call the subscriber. */
 #pragma once
 
-#include <stdbool.h>
-
 #include <rtl/subscriber.h>
 
 struct wanted {

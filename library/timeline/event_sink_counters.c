@@ -128,7 +128,7 @@ void counters_dispatch(struct event_sink *sink, const struct rtl_event *event,
 static struct name *unit_of(struct event_sink *sink, const struct rtl_event *event)
 {
 	struct map *units = &sink->hardware->units;
-	struct name *name = (struct name *)(uintptr_t)map_get(units, event->uid);
+	struct name *name = map_pointer(units, event->uid);
 	const char *unit;
 
 	if (name)
@@ -269,13 +269,10 @@ void counters_end(struct event_sink *sink)
 
 void counters_fini(struct event_sink *sink)
 {
-	for (struct interval *i = sink->hardware ? sink->hardware->intervals : NULL, *next; i;
-	     i = next) {
-		next = i->next;
-		free(i);
-	}
-	if (sink->hardware)
-		map_fini(&sink->hardware->units);
+	if (!sink->hardware)
+		return;
+	list_free(sink->hardware->intervals);
+	map_fini(&sink->hardware->units);
 	free(sink->hardware);
 	sink->hardware = NULL;
 }

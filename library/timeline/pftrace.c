@@ -8,7 +8,6 @@
  * stands at two slices only: where a call has caused several operations each has a number. */
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "put.h"
 #include "timeline.h"

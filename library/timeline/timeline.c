@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 /* Beyond all pids of Linux: 22 bits. */

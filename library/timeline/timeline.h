@@ -215,8 +215,7 @@ static inline struct timeline_track *timeline_find(struct timeline_process *proc
 
 	if (__builtin_expect(track && track->kind == kind && track->number == number, 1))
 		return track;
-	track = (struct timeline_track *)(uintptr_t)map_get(&process->tracks,
-							    hash_number(number) * 8 + kind);
+	track = map_pointer(&process->tracks, hash_number(number) * 8 + kind);
 	if (track)
 		process->last = track;
 	return track;

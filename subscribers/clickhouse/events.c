@@ -434,10 +434,7 @@ int events_subscribe(struct stream *stream)
 void events_fini(struct sub *sub)
 {
 	for (struct stream *s = sub->streams; s; s = s->next)
-		for (struct type *t = s->types, *next; t; t = next) {
-			next = t->next;
-			free(t);
-		}
+		list_free(s->types);
 	for (struct layout *l = sub->layouts, *next; l; l = next) {
 		next = l->next;
 		free_layout(l);

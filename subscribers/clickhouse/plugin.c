@@ -101,10 +101,7 @@ static void plugin_destroy(void *instance)
 
 	store_fini(&sub->store);
 	events_fini(sub);
-	for (struct stream *s = sub->streams, *next; s; s = next) {
-		next = s->next;
-		free(s);
-	}
+	list_free(sub->streams);
 	lookup_fini(sub);
 	names_fini(&sub->names);
 	if (sub->texts[PASSWORD])

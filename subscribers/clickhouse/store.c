@@ -5,8 +5,6 @@
 #include <inttypes.h>
 #include <sys/random.h>
 
-#include <rtl/types.h>
-
 #include "embed.h"
 #include "utf8.h"
 

@@ -7,10 +7,6 @@
 #include <rtl/events.h>
 #include <rtl/publish.h>
 #include <rtl/source.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "embed.h"
 #include "events/events.h"
@@ -134,7 +130,7 @@ static bool tracepoint(void *instance, const struct rtl_process *process, uint64
 
 static struct process *process_of(struct reader *r, uint64_t pid, uint64_t ns, const char *program)
 {
-	struct process *p = (struct process *)(uintptr_t)map_get(&r->processes, pid);
+	struct process *p = map_pointer(&r->processes, pid);
 	const struct rtl_process info = {.struct_size = sizeof(info),
 					 .pid = (int32_t)pid,
 					 .start_ns = ns,

@@ -8,11 +8,6 @@
 
 #include <rtl/publish.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* ---- what is there ---- */
 
 /* A text of rtl_meta in `value`, "" if there is none. */

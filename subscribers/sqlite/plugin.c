@@ -7,8 +7,6 @@
 #include "sub.h"
 #include "thread_start.h"
 
-#include <unistd.h>
-
 enum { OUTPUT, ARGS, GPU };
 
 static const struct rtl_setting_info setting_infos[] = {

@@ -4,11 +4,6 @@
  * what it counts.
  *
  * Threads: the host calls one instance from one thread at a time; instances share nothing. */
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "host.h"
 #include "output_place.h"
 #include "sink.h"

@@ -8,8 +8,6 @@
  * Threads: one at a time. Texts given are copied. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include <rtl/types.h>
