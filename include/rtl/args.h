@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file args.h
- * For subscribers: reading named values such as the arguments of a call, which fields of
- * RTL_KIND_ARGS and RTL_KIND_VALUES hold.
+/** @file args.h
+ * For subscribers: reading named values such as the arguments of a call, which fields of RTL_KIND_ARGS and
+ * RTL_KIND_VALUES hold.
  *
  *     char text[1024];
  *     rtl_args_text(host, event, field, text, sizeof(text));   // "queue=0x7f2a, value=1"
@@ -13,8 +12,7 @@
  *             if (value.kind == RTL_KIND_UINT)
  *                     printf("%s is %" PRIu64, value.name, value.number);
  *
- * Inline functions only, without state. Callable wherever the event is valid.
- */
+ * Inline functions only, without state. Callable wherever the event is valid. */
 #ifndef RTL_ARGS_H
 #define RTL_ARGS_H
 
@@ -320,11 +318,9 @@ static inline size_t rtl_args_end(const struct rtl_args_line *line)
 	return line->length;
 }
 
-/**
- * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" ("..." follows a cut one).
+/** One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" ("..." follows a cut one).
  * @param[out] out  always terminated, unless size is 0
- * @return the length that it would have with room enough, as snprintf
- */
+ * @return the length that it would have with room enough, as snprintf */
 static inline size_t rtl_value_text(const struct rtl_host *host, const struct rtl_event *event,
 				    const struct rtl_value *value, char *out, size_t size)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file collector.h
+/** @file collector.h
  * For commands: hosting subscribers outside of the traced program, as `rtl trace`, `rtl replay` and `rtl recover` do.
  *
- * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the collector drains
- * them while they run, whatever happens to them. One thread at a time calls functions of a collector.
- */
+ * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the collector drains them
+ * while they run, whatever happens to them. One thread at a time calls functions of a collector. */
 #ifndef RTL_COLLECTOR_H
 #define RTL_COLLECTOR_H
 
@@ -86,14 +84,12 @@ struct rtl_collector_options {
 	size_t more_count;
 };
 
-/**
- * Makes a collector and loads its subscribers.
+/** Makes a collector and loads its subscribers.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_EPLUGIN: a subscriber could not be had (said in the log); RTL_ENOENT, RTL_EFORMAT:
  *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered, or
  *         somebody else is attached;
- *         RTL_EIO, RTL_ENOSPC, RTL_ENOMEM
- */
+ *         RTL_EIO, RTL_ENOSPC, RTL_ENOMEM */
 RTL_API int rtl_collector_create(const struct rtl_collector_options *options,
 				 struct rtl_collector **out, char *message, size_t size);
 
@@ -110,11 +106,9 @@ RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t ti
 /** Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers. */
 RTL_API void rtl_collector_wake(struct rtl_collector *collector);
 
-/**
- * Delivers all that has been published up to now, tells processes that still run to stop publishing, and finishes the
+/** Delivers all that has been published up to now, tells processes that still run to stop publishing, and finishes the
  * subscribers. What was delivered is removed from the folder, unless this is a replay.
- * @param[out] left  how many processes still ran when that was told, or began meanwhile
- */
+ * @param[out] left  how many processes still ran when that was told, or began meanwhile */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 
 /** Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not stored all and keeps
@@ -125,25 +119,21 @@ RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector)
  * was recovered, as one line. NULL: nothing was cut off. Valid until destroy. */
 RTL_API const char *rtl_collector_interruption(const struct rtl_collector *collector);
 
-/**
- * Pauses what the collector of a folder records, or has it go on: from another process than the collector, e.g. `rtl
+/** Pauses what the collector of a folder records, or has it go on: from another process than the collector, e.g. `rtl
  * stop`. The traced processes are told within some ms. What happens meanwhile is not published and not counted.
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; RTL_ENOENT: no collector's folder; RTL_EABI: of another version; RTL_EIO;
- *         RTL_ENOTSUP: its collector is dead
- */
+ *         RTL_ENOTSUP: its collector is dead */
 RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size);
 
-/**
- * Has the flight recorder of a folder (last_ns) make a recording of what it keeps just now: from
- * another process, e.g. `rtl snapshot`. The recorder goes on. Waits until that is done.
+/** Has the flight recorder of a folder (last_ns) make a recording of what it keeps just now: from another process, e.g.
+ * `rtl snapshot`. The recorder goes on. Waits until that is done.
  * @param[out] path  the recording's folder, in which nothing changes any more; to be removed by
  *                   rtl_collector_snapshot_remove
  * @param[out] kept_ms  how far it reaches back, where that is not as far as was asked for; else 0
  * @param[out] message  on failure one line: what, where, what to do
  * @return 0; errors as rtl_collector_set_paused's; RTL_ENOTSUP: it is no flight recorder, too;
- *         RTL_EBUSY: it does not answer
- */
+ *         RTL_EBUSY: it does not answer */
 RTL_API int rtl_collector_snapshot(const char *folder, char *path, size_t path_size,
 				   uint32_t *kept_ms, char *message, size_t size);
 RTL_API void rtl_collector_snapshot_remove(const char *path);
@@ -174,12 +164,10 @@ struct rtl_folder {
 	uint32_t paused, refused;
 };
 
-/**
- * Looks at a folder; changes nothing there.
+/** Looks at a folder; changes nothing there.
  * @param[in,out] folder  struct_size set by the caller
  * @return 0, also if it is none of rtl's; RTL_EINVAL; RTL_ENOENT: there is no such folder;
- *         RTL_EFORMAT: of another version, or damaged; RTL_EIO; RTL_ENOMEM
- */
+ *         RTL_EFORMAT: of another version, or damaged; RTL_EIO; RTL_ENOMEM */
 RTL_API int rtl_folder_look(const char *path, struct rtl_folder *folder);
 
 #ifdef __cplusplus

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file plugin.h
- * For hosts and commands: finds, loads and checks plugins, for `rtl list-subscribers` and the bus.
- */
+/** @file plugin.h
+ * For hosts and commands: finds, loads and checks plugins, for `rtl list-subscribers` and the bus. */
 #ifndef RTL_PLUGIN_H
 #define RTL_PLUGIN_H
 
@@ -15,18 +13,16 @@ extern "C" {
 /** A loaded subscriber and the settings that its name carried. */
 struct rtl_plugin;
 
-/**
- * Loads a subscriber.
+/** Loads a subscriber.
  *
- * The name is looked up as given (a path, or a file in the working directory), then in each
- * folder of RTL_PLUGIN_PATH (colon-separated), then in the installed plugin folder.
+ * The name is looked up as given (a path, or a file in the working directory), then in each folder of RTL_PLUGIN_PATH
+ * (colon-separated), then in the installed plugin folder.
  *
  * @param spec  NAME or NAME?key=value&key=value; %XX in NAME and values stands for that byte
  * @param[out] out  to be closed
  * @param[out] message  on failure one line: what, where, what to do; may be NULL if size is 0
  * @return 0; RTL_ENOENT: not found, or no subscriber; RTL_EABI; RTL_EINVAL: unknown setting, or
- *         a value that it does not take; RTL_ENOMEM
- */
+ *         a value that it does not take; RTL_ENOMEM */
 RTL_API int rtl_plugin_open(const char *spec, struct rtl_plugin **out, char *message, size_t size);
 
 /** The plugin's descriptor; valid until it is closed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file publish.h
+/** @file publish.h
  * For publishers: writing events.
  *
  *     if (rtl_enabled(stream, RTL_TASK_BEGIN)) {
@@ -15,8 +14,7 @@
  *
  * You fill the record in its place. Between reserve and commit do nothing else: no other rtl call, nothing that can
  * block, no longjmp. Signal handlers may publish anywhere. If one has interrupted rtl, it may fork only a child that
- * does not return from the handler: one that ends, or executes a program.
- */
+ * does not return from the handler: one that ends, or executes a program. */
 #ifndef RTL_PUBLISH_H
 #define RTL_PUBLISH_H
 
@@ -49,16 +47,14 @@ static inline void *rtl_record_payload(struct rtl_record *record)
 	return record + 1;
 }
 
-/**
- * Begins an event: finds room and takes the time. The payload's content is undefined until the caller has filled it.
+/** Begins an event: finds room and takes the time. The payload's content is undefined until the caller has filled it.
  *
  * No lock, system call or allocation, except on a thread's first event, at the end of a piece of its ring, and when the
  * ring is full. Then it waits for the consumer or discards, as RTL_BUFFER_POLICY says. In a signal handler that
  * interrupted rtl on the same thread it discards. Any thread.
  *
  * @param payload_size  bytes, at least the type's payload_size and at most RTL_PAYLOAD_MAX
- * @return the record, to be committed; NULL: nobody wants it, or it was discarded and counted
- */
+ * @return the record, to be committed; NULL: nobody wants it, or it was discarded and counted */
 RTL_API struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type,
 				       uint32_t payload_size);
 
@@ -66,20 +62,16 @@ RTL_API struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type,
 RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type,
 					   uint32_t payload_size);
 
-/**
- * Whether an event could be recorded at once: the next rtl_reserve or rtl_try_reserve on this thread would neither
+/** Whether an event could be recorded at once: the next rtl_reserve or rtl_try_reserve on this thread would neither
  * wait nor discard. For publishers that can leave the event to another thread. Any thread.
  *
  * @return 0: there is room, or nobody wants it, or this thread can have no buffer, so that it is discarded at once;
- *         RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline callback would be called, which may do anything
- */
+ *         RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline callback would be called, which may do anything */
 RTL_API int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size);
 
-/**
- * Prepares memory for events of any thread, if threads have lately filled theirs: 0.1 to 0.2 ms of work, or none. For
+/** Prepares memory for events of any thread, if threads have lately filled theirs: 0.1 to 0.2 ms of work, or none. For
  * a library's thread that has time, such as one that polls: it spares the program's threads page faults. Any thread.
- * @return 1: there is more to do, so call again soon; 0: no
- */
+ * @return 1: there is more to do, so call again soon; 0: no */
 RTL_API int rtl_room_prepare(void);
 
 /** Publishes the record that this thread has reserved. */
@@ -90,8 +82,7 @@ RTL_API void rtl_commit(struct rtl_record *record);
 /** Largest payload of an event that is kept, bytes. */
 #define RTL_OPEN_PAYLOAD_MAX 384u
 
-/**
- * Keeps an event that is published only if the process ends before it is closed: what had begun and not ended then,
+/** Keeps an event that is published only if the process ends before it is closed: what had begun and not ended then,
  * however the process ends. So a call that hangs is in the trace, and you need not publish its begin for that.
  *
  *     uint32_t open;
@@ -110,9 +101,9 @@ RTL_API void rtl_commit(struct rtl_record *record);
  *             rtl_open_close(stream, open, number);
  *     }
  *
- * Between reserve and commit do nothing but fill it. The event has the time at which the process
- * ended, as far as that is known, and its thread may be another of the process. So say in the payload
- * when and where it began. It is delivered buffered only, after all others of its thread.
+ * Between reserve and commit do nothing but fill it. The event has the time at which the process ended, as far as that
+ * is known, and its thread may be another of the process. So say in the payload when and where it began. It is
+ * delivered buffered only, after all others of its thread.
  *
  * No lock, system call or allocation except on a thread's first event. Any thread. A thread keeps
  * 22 of them at a time; more are counted as missed, if the process ends before they are closed.
@@ -120,8 +111,7 @@ RTL_API void rtl_commit(struct rtl_record *record);
  * @param[out] open  what it is closed by; 0: nobody wants it, and nothing is to be closed
  * @return the record, of which all behind `ticks` is to be filled. Its ticks are the id of the
  * calling thread, for the payload; they become a time when it is published. NULL: nobody wants it,
- *         or it is only counted
- */
+ *         or it is only counted */
 RTL_API struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type,
 					    uint32_t payload_size, uint32_t *open);
 
@@ -151,45 +141,37 @@ RTL_API uint64_t rtl_clock_ns(void);
  *  Convert it later, on any thread, by rtl_ticks_to_ns. Records have such `ticks`. Any thread; signal handlers too. */
 RTL_API uint64_t rtl_ticks(void);
 
-/**
- * What rtl_clock_ns would have returned at those ticks of this process, or, by less than 20 ms, of
- * the future. Never runs backwards: more ticks give no fewer ns, whatever threads ask.
+/** What rtl_clock_ns would have returned at those ticks of this process, or, by less than 20 ms, of the future. Never
+ * runs backwards: more ticks give no fewer ns, whatever threads ask.
  *
- * Error: that of reading both clocks at once (some 50 ns on most machines), and what the kernel
- * changes the clock's rate by within 20 ms (nothing, mostly; at the most that adjtimex allows, 500
- * ppm, 10 us). It does not add up. Of ticks older than 2 s two calls may differ by as much.
+ * Error: that of reading both clocks at once (some 50 ns on most machines), and what the kernel changes the clock's
+ * rate by within 20 ms (nothing, mostly; at the most that adjtimex allows, 500 ppm, 10 us). It does not add up. Of
+ * ticks older than 2 s two calls may differ by as much.
  *
- * No lock, no system call but a few readings of the clock every 20 ms. Any thread; from a signal handler too.
- */
+ * No lock, no system call but a few readings of the clock every 20 ms. Any thread; from a signal handler too. */
 RTL_API uint64_t rtl_ticks_to_ns(uint64_t ticks);
 
 /** The kernel's id of the calling thread, without a system call once it is known. */
 RTL_API uint32_t rtl_thread_id(void);
 
-/**
- * One line to rtl's log (stderr, or the file of RTL_LOG), and to the stream "rtl.diagnostics". Errors and warnings are
+/** One line to rtl's log (stderr, or the file of RTL_LOG), and to the stream "rtl.diagnostics". Errors and warnings are
  * always shown, others if RTL_LOG asks. Never from a hot path; not from a signal handler.
- * @param who  part of rtl that speaks, e.g. "hsa"
- */
+ * @param who  part of rtl that speaks, e.g. "hsa" */
 RTL_API void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/**
- * Delivers everything that was published before the call, and waits for it: for the end of a
- * program and for tests. Not from a callback, not from a signal handler.
+/** Delivers everything that was published before the call, and waits for it: for the end of a program and for tests.
+ * Not from a callback, not from a signal handler.
  * @param timeout_ms  gives up after that time
- * @return 0; RTL_EBUSY: not done in time, or called from a callback
- */
+ * @return 0; RTL_EBUSY: not done in time, or called from a callback */
 RTL_API int rtl_flush(uint32_t timeout_ms);
 
 /** Called when the bus is about to end, in the order of registration reversed; once. */
 typedef void (*rtl_at_finish_fn)(void *user);
 
-/**
- * Asks for a call before the bus ends (at the exit of the process), while events can still be
+/** Asks for a call before the bus ends (at the exit of the process), while events can still be
  * published: interceptors hand in there what is under way.
- * @return 0; RTL_EBUSY: has ended; RTL_ENOMEM
- */
+ * @return 0; RTL_EBUSY: has ended; RTL_ENOMEM */
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
 /** Call it before you end the process without exit handlers: in a wrapper of _exit, or a forked child's own _exit. It

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file region.h
- * For publishers: regions and marks in one line, for C and C++, on a stream of your own or on the
- * stream "rtl.default", which needs no description.
+/** @file region.h
+ * For publishers: regions and marks in one line, for C and C++, on a stream of your own or on the stream "rtl.default",
+ * which needs no description.
  *
  *     void solve(void)
  *     {
@@ -11,8 +10,8 @@
  *             rtl_mark_f64("residual", r);
  *     }
  *
- * A region is a span (rtl/span.h): it opens a scope. Threads: any. Not from signal handlers: the first use registers.
- */
+ * A region is a span (rtl/span.h): it opens a scope. Threads: any. Not from signal handlers: the first use
+ * registers. */
 #ifndef RTL_REGION_H
 #define RTL_REGION_H
 
@@ -158,13 +157,11 @@ static inline void rtl_site_end(struct rtl_span *span)
 #define RTL_JOIN_(a, b)  a##b
 #define RTL_LOCAL_(a, b) RTL_JOIN_(a, b)
 
-/**
- * Publishes RTL_REGION_BEGIN here and RTL_REGION_END where the enclosing block is left, in
- * whatever way but longjmp and _exit, on a stream that describes these types. Payloads are all 0:
- * the name is the tracepoint's. Stands where a declaration can stand, once in a line.
+/** Publishes RTL_REGION_BEGIN here and RTL_REGION_END where the enclosing block is left, in whatever way but longjmp
+ * and _exit, on a stream that describes these types. Payloads are all 0: the name is the tracepoint's. Stands where a
+ * declaration can stand, once in a line.
  * @param stream_  struct rtl_stream *
- * @param name     a constant text; NULL = the function's name
- */
+ * @param name     a constant text; NULL = the function's name */
 #define RTL_REGION_OF(stream_, name)                                                               \
 	static struct rtl_site RTL_LOCAL_(rtl_site_, __LINE__) = RTL_SITE(name);                   \
 	__attribute__((cleanup(rtl_site_end))) struct rtl_span RTL_LOCAL_(rtl_span_, __LINE__);    \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file rtl.h
- * Everything for publishers. Subscribers include <rtl/subscriber.h> instead, and <rtl/events.h>
- * for the payloads of the ROCm streams.
- */
+/** @file rtl.h
+ * Everything for publishers. Subscribers include <rtl/subscriber.h> instead, and <rtl/events.h> for the payloads of the
+ * ROCm streams. */
 #ifndef RTL_RTL_H
 #define RTL_RTL_H
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file site.h
- * For publishers: call sites, tracepoints that are static objects in the source.
- */
+/** @file site.h
+ * For publishers: call sites, tracepoints that are static objects in the source. */
 #ifndef RTL_SITE_H
 #define RTL_SITE_H
 
@@ -29,16 +27,14 @@ struct rtl_site {
 		(uint32_t)sizeof(struct rtl_site), __LINE__, __FILE__, __func__, name, 0, 0        \
 	}
 
-/**
- * The tracepoint of a call site (kind "region", metadata "function"); registered by the first
- * call, afterwards one load.
+/** The tracepoint of a call site (kind "region", metadata "function"); registered by the first call, afterwards one
+ * load.
  *
- * The site is identified by its texts, its line, and the place of the static object in its module
- * (build id and offset): one id, however often the compiler copied the code around it.
+ * The site is identified by its texts, its line, and the place of the static object in its module (build id and
+ * offset): one id, however often the compiler copied the code around it.
  *
  * Any thread; not from a signal handler.
- * @return its universal id; 0: no memory for it
- */
+ * @return its universal id; 0: no memory for it */
 RTL_API uint64_t rtl_site_register(struct rtl_site *site);
 
 #ifdef __cplusplus

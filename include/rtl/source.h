@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file source.h
+/** @file source.h
  * For authors of sources: plugins that read a trace and give its events to subscribers.
  *
  * A source is a shared object that exports one symbol, `rtl_source`; it may export `rtl_subscriber`,
@@ -12,12 +11,11 @@
  *
  *     open -> read, read, ... -> close
  *
- * Within `open` and `read` the source tells of processes, of their streams, of what became of
- * their events (ledger), and gives the events, in the order in which they are to be delivered.
+ * Within `open` and `read` the source tells of processes, of their streams, of what became of their events (ledger),
+ * and gives the events, in the order in which they are to be delivered.
  * `string` and `tracepoint` answer the subscribers' questions. They may be called at any time from
  * `open` to `close`, from other threads too, but never two at once, and never during `open` or `read`
- * unless the source is in host->events.
- */
+ * unless the source is in host->events. */
 #ifndef RTL_SOURCE_H
 #define RTL_SOURCE_H
 
@@ -35,30 +33,24 @@ struct rtl_source_host {
 	uint32_t struct_size;
 	uint32_t abi_version;
 
-	/**
-	 * Tells of a process; subscribers hear of it at once. What it points to is copied.
+	/** Tells of a process; subscribers hear of it at once. What it points to is copied.
 	 * @param process  `number` is ignored: the host gives it one. Texts may be NULL.
-	 * @return to be used as rtl_event.process; NULL: out of memory. Valid until `close`
-	 */
+	 * @return to be used as rtl_event.process; NULL: out of memory. Valid until `close` */
 	const struct rtl_process *(*process)(const struct rtl_source_host *host,
 					     const struct rtl_process *process);
-	/**
-	 * Tells of a stream of a process, before any of its events. The description is copied.
+	/** Tells of a stream of a process, before any of its events. The description is copied.
 	 * @return to be used as rtl_event.stream; NULL: the description is not well-formed, there are
-	 *         too many streams, or no memory. Valid until `close`
-	 */
+	 *         too many streams, or no memory. Valid until `close` */
 	const struct rtl_stream_info *(*stream)(const struct rtl_source_host *host,
 						const struct rtl_process *process,
 						const struct rtl_stream_info *info);
-	/**
-	 * Delivers events; subscribers have seen them when it returns. In each struct_size, type, stream,
+	/** Delivers events; subscribers have seen them when it returns. In each struct_size, type, stream,
 	 * process, tid, payload_size, time_ns and payload (aligned to 8) are to be set; type_info may be
 	 * NULL, ring and position are ignored. One that is not as its stream describes it counts as
 	 * abandoned. What other events repeat (rtl_type_info.repeated_by) is given, too, if there is
 	 * no other way for subscribers to learn of it: RTL_IN_DEBUG.
 	 * @param events  count of them, in order
-	 * @return 0; RTL_ECANCELED: nobody takes events any more, `read` should return
-	 */
+	 * @return 0; RTL_ECANCELED: nobody takes events any more, `read` should return */
 	int (*events)(const struct rtl_source_host *host, const struct rtl_event *events,
 		      size_t count);
 	/** Says what became of a stream's events when they were recorded: best before the events. */
@@ -95,28 +87,22 @@ struct rtl_source {
 	/** Whether it reads that file or folder; called before `open`, without an instance. It should look at little,
 	 * and print nothing. */
 	bool (*reads)(const char *path);
-	/**
-	 * Opens it.
+	/** Opens it.
 	 * @param[out] instance  given back in all other calls
-	 * @return 0, or a negative rtl_error after host->report has said what, where, what to do
-	 */
+	 * @return 0, or a negative rtl_error after host->report has said what, where, what to do */
 	int (*open)(const struct rtl_source_host *host, const char *path, void **instance);
-	/**
-	 * Reads on: some thousands of events at a time, so that subscribers get to their flush.
+	/** Reads on: some thousands of events at a time, so that subscribers get to their flush.
 	 * @return 1: there is more; 0: that was all; a negative rtl_error after host->report: what
-	 *         follows cannot be read
-	 */
+	 *         follows cannot be read */
 	int (*read)(void *instance);
 	/** How many bytes of the input are still to be read, for showing progress; may be NULL. */
 	uint64_t (*left)(void *instance);
 	/** Text of an RTL_KIND_STRING field's value; NULL: it is not known. Valid until `close`. */
 	const char *(*string)(void *instance, const struct rtl_process *process, uint64_t id);
-	/**
-	 * A tracepoint. NULL: there are none.
+	/** A tracepoint. NULL: there are none.
 	 * @param[in,out] out  struct_size set by the caller. Texts are valid until `close`; none is
 	 *                     NULL. The array of metadata is valid until the next call
-	 * @return whether it is known
-	 */
+	 * @return whether it is known */
 	bool (*tracepoint)(void *instance, const struct rtl_process *process, uint64_t uid,
 			   struct rtl_tracepoint *out);
 	void (*close)(void *instance);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file span.h
+/** @file span.h
  * For publishers: spans, a begin and an end event that belong together, and the scope between them (rtl/scope.h).
  *
  * Threads: any; signal handlers too. Cost: that of two events and of a scope.
- * fork: an end that the child publishes is the child's own.
- */
+ * fork: an end that the child publishes is the child's own. */
 #ifndef RTL_SPAN_H
 #define RTL_SPAN_H
 
@@ -38,8 +36,7 @@ struct rtl_span {
 	uint64_t name;        /**< librtl's, for the stream "rtl.default" */
 };
 
-/**
- * First half of a begin. If nobody wants it, it costs two loads and a branch.
+/** First half of a begin. If nobody wants it, it costs two loads and a branch.
  *
  *     struct rtl_span span;
  *     if (rtl_span_prepare(&span, stream, RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, uid)) {
@@ -50,8 +47,7 @@ struct rtl_span {
  *     rtl_span_end(&span, &result, sizeof(result));
  *
  * @return whether one of the two types is wanted; if so, the caller may set flags and
- *         correlation and calls rtl_span_begin
- */
+ *         correlation and calls rtl_span_begin */
 static inline bool rtl_span_prepare(struct rtl_span *span, struct rtl_stream *stream,
 				    uint16_t begin_type, uint16_t end_type, uint64_t uid)
 {
@@ -68,10 +64,8 @@ static inline bool rtl_span_prepare(struct rtl_span *span, struct rtl_stream *st
 	return true;
 }
 
-/**
- * Publishes the begin, and opens the scope.
- * @param payload  copied; NULL: all fields are 0, as many as the description says
- */
+/** Publishes the begin, and opens the scope.
+ * @param payload  copied; NULL: all fields are 0, as many as the description says */
 RTL_API void rtl_span_begin(struct rtl_span *span, const void *payload, uint32_t payload_size);
 
 /** For rtl_span_end: publishes the end and closes the scope. */

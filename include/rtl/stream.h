@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file stream.h
+/** @file stream.h
  * For publishers: register a stream, ask whether somebody listens.
  *
- * A process registers a stream once, and it lives until the process ends. Registering the same
- * description again (another library, another thread) gives the same stream.
- */
+ * A process registers a stream once, and it lives until the process ends. Registering the same description again
+ * (another library, another thread) gives the same stream. */
 #ifndef RTL_STREAM_H
 #define RTL_STREAM_H
 
@@ -36,21 +34,18 @@ struct rtl_stream {
 /** A stream that nobody ever wants: initial value for a publisher's pointer. */
 RTL_API extern struct rtl_stream rtl_stream_none;
 
-/**
- * Whether an event of this type would reach anybody. One relaxed load.
- * @param stream  a registered stream, or &rtl_stream_none; not NULL
- */
+/** Whether an event of this type would reach anybody. One relaxed load.
+ * @param stream  a registered stream, or &rtl_stream_none; not NULL */
 static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
 {
 	return __builtin_expect(
 		__atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) != 0, 0);
 }
 
-/**
- * Registers a stream; the description is copied.
+/** Registers a stream; the description is copied.
  *
- * The first registration in a process starts the bus: it reads RTL_SUBSCRIBERS and the other
- * RTL_ variables and loads the subscribers, on the calling thread.
+ * The first registration in a process starts the bus: it reads RTL_SUBSCRIBERS and the other RTL_ variables and loads
+ * the subscribers, on the calling thread.
  *
  * When it returns, the subscribers know the stream, but for two cases. One is that it would take
  * longer than some 500 ms: a subscriber is at work, or another thread loads the subscribers and
@@ -64,8 +59,7 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  *                  &rtl_stream_none stays usable
  * @return 0; RTL_EINVAL: the description is not well-formed (RTL_LOG tells what);
  *         RTL_EEXIST: registered with another layout; RTL_ELIMIT: too many streams;
- *         RTL_ENOMEM
- */
+ *         RTL_ENOMEM */
 RTL_API int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out);
 
 /** Whether RTL_STREAMS names a stream that begins so, other than by a pattern for any: for publishers that register a
@@ -83,11 +77,9 @@ RTL_API const struct rtl_stream_info *rtl_stream_describe(const struct rtl_strea
  * next event comes. Any thread; from a signal handler too. */
 RTL_API void rtl_stream_end(struct rtl_stream *stream);
 
-/**
- * Counts things that the publisher saw but could not turn into events, by cause: they appear in
- * the ledger as missed. Lock-free after the first call for a cause; any thread.
- * @param cause  short and constant, e.g. "no signal left"
- */
+/** Counts things that the publisher saw but could not turn into events, by cause: they appear in the ledger as missed.
+ * Lock-free after the first call for a cause; any thread.
+ * @param cause  short and constant, e.g. "no signal left" */
 RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint64_t count);
 
 /** Why the user's selection left something out; 3 is librtl's own. */
@@ -98,12 +90,10 @@ enum rtl_left_out {
 	RTL_LEFT_OUT_GETTER = 4, /**< a call that only asks or moves a queue's index */
 };
 
-/**
- * Counts events that a publisher did not publish because the user's selection leaves them out: they
- * appear in the ledger as left out, and as published. Where librtl leaves an event out, rtl_reserve
- * has counted it. Lock-free; any thread.
- * @param why  enum rtl_left_out
- */
+/** Counts events that a publisher did not publish because the user's selection leaves them out: they appear in the
+ * ledger as left out, and as published. Where librtl leaves an event out, rtl_reserve has counted it. Lock-free; any
+ * thread.
+ * @param why  enum rtl_left_out */
 RTL_API void rtl_stream_count_left_out(struct rtl_stream *stream, uint32_t why, uint64_t count);
 
 /** Whether events of this type are only counted now. One relaxed load. */
@@ -123,13 +113,11 @@ struct rtl_pending {
 	uint64_t reserved1[7];
 };
 
-/**
- * Makes such a pair of numbers. Once the process has ended, what had begun and not ended counts in the ledger as
+/** Makes such a pair of numbers. Once the process has ended, what had begun and not ended counts in the ledger as
  * missed, by that cause. A process has 128: make one for a queue, not for a piece of work. Any thread; not from a
  * signal handler.
  * @param cause  short (55 bytes are kept), e.g. "under way when the process ended"
- * @return never NULL: if there is no stream, or no pair is left, one that nobody reads
- */
+ * @return never NULL: if there is no stream, or no pair is left, one that nobody reads */
 RTL_API struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *cause);
 
 /** Gives it back: nothing is under way there any more. Any thread; not from a signal handler. */
@@ -187,14 +175,12 @@ struct rtl_slots_info {
 	const struct rtl_record *event;
 };
 
-/**
- * Memory that lies in the spool, for slots of what a publisher has under way. Whoever looks at the process, or finds
+/** Memory that lies in the spool, for slots of what a publisher has under way. Whoever looks at the process, or finds
  * it dead, makes events of the slots: so the publisher writes nothing besides. Where there are no files, and in a child
  * made by fork, it is the process's own; a child finds zeros there. Any thread; not from a signal handler.
  *
  * @param bytes  zeros; before one of them is used, rtl_slots_ready is called
- * @return in whole pages; NULL: no memory
- */
+ * @return in whole pages; NULL: no memory */
 RTL_API void *rtl_slots_create(size_t bytes);
 
 /** The first `bytes` are about to be used. Any thread; not from a signal handler. */
@@ -207,17 +193,13 @@ RTL_API void rtl_slots_describe(void *memory, const struct rtl_stream *stream,
 /** Gives the memory back, of so many bytes as it was made of; NULL is fine. */
 RTL_API void rtl_slots_destroy(void *memory, size_t bytes);
 
-/**
- * A number for a tool's own trace-point types, 1..254, for RTL_TYPE_USER; the same name gives
- * the same number within a process. Any thread.
- * @return 0; RTL_EINVAL; RTL_ELIMIT: no number left
- */
+/** A number for a tool's own trace-point types, 1..254, for RTL_TYPE_USER; the same name gives the same number within a
+ * process. Any thread.
+ * @return 0; RTL_EINVAL; RTL_ELIMIT: no number left */
 RTL_API int rtl_vendor_register(const char *name, uint8_t *vendor);
 
-/**
- * The ledger of a stream of this process, as far as it is known now. Any thread.
- * @param[in,out] ledger  struct_size set by the caller
- */
+/** The ledger of a stream of this process, as far as it is known now. Any thread.
+ * @param[in,out] ledger  struct_size set by the caller */
 RTL_API int rtl_stream_ledger(const struct rtl_stream *stream, struct rtl_ledger *ledger);
 
 #ifdef __cplusplus

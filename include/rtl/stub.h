@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file stub.h
+/** @file stub.h
  * For libraries that may be traced and must not require rtl. Include it instead of <rtl/rtl.h>, in C or C++, and use
  * the same names: functions, macros, inline tests. The library then has no undefined symbol of rtl and does not depend
  * on librtl; it needs nothing to link to (before glibc 2.34: -ldl).
  *
- * librtl is found by rtl_stream_register, rtl_default_stream, the first mark or region of
- * "rtl.default", and rtl_stub_available, if it
+ * librtl is found by rtl_stream_register, rtl_default_stream, the first mark or region of "rtl.default", and
+ * rtl_stub_available, if it
  *  - is in the process already: linked to by another library, preloaded, or loaded by somebody; or
  *  - is asked for by RTL_COLLECTOR or RTL_SUBSCRIBERS: then it is loaded: the file that RTL_LIBRARY
  *    names, as `rtl trace` and `rtl env` set it, or else by the name librtl.so.0.
@@ -22,9 +21,8 @@
  * context made) and not on a hot path: without librtl it costs some 20 us. Streams registered from then on work. A
  * pointer that stayed &rtl_stream_none needs another rtl_stream_register.
  *
- * Each library has a stub of its own, hidden; librtl is the same for all. Any thread. Looking for
- * librtl is not for signal handlers; all else is as in the real functions.
- */
+ * Each library has a stub of its own, hidden; librtl is the same for all. Any thread. Looking for librtl is not for
+ * signal handlers; all else is as in the real functions. */
 #ifndef RTL_STUB_H
 #define RTL_STUB_H
 

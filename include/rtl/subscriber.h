@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file subscriber.h
+/** @file subscriber.h
  * For authors of subscribers: plugins that receive events.
  *
  * A subscriber is a shared object that exports one symbol, `rtl_subscriber`. It needs no library
@@ -22,9 +21,8 @@
  * once, and only in the traced process. If the program publishes from a signal handler, they run in
  * it: such a callback calls only what is async-signal-safe, unless it knows better.
  *
- * A function that returns a negative value, or host->fail, ends the instance: it gets no more
- * events and, after a line that says why, is finished and destroyed with the others.
- */
+ * A function that returns a negative value, or host->fail, ends the instance: it gets no more events and, after a line
+ * that says why, is finished and destroyed with the others. */
 #ifndef RTL_SUBSCRIBER_H
 #define RTL_SUBSCRIBER_H
 
@@ -75,15 +73,13 @@ struct rtl_waits {
 	uint64_t total_ns; /**< how long they have, all threads together */
 };
 
-/**
- * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
+/** An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
  * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the payload holds all
  * fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its texts) and RTL_KIND_VALUES lies in it;
  * <rtl/args.h> looks where the texts of the last lie. An event that is not so is never delivered, and counts as
  * abandoned. The values themselves are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may
- * name nothing, times may be nonsense.
- */
+ * name nothing, times may be nonsense. */
 struct rtl_event {
 	uint32_t struct_size;
 	uint16_t type; /**< enum rtl_type */
@@ -184,10 +180,8 @@ enum rtl_delivery {
 	RTL_INLINE = 1,   /**< on the publishing thread, before rtl_commit returns; count is 1 */
 };
 
-/**
- * Receives events. `events` is an array of `count` pointers. Inline callbacks must be quick, must not wait for another
- * publishing thread, and may publish (to other streams) themselves.
- */
+/** Receives events. `events` is an array of `count` pointers. Inline callbacks must be quick, must not wait for another
+ * publishing thread, and may publish (to other streams) themselves. */
 typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events, size_t count);
 
 struct rtl_host;         /* the functions a host offers, below */
@@ -251,26 +245,22 @@ static inline const struct rtl_setting *rtl_setting_at(const struct rtl_setting 
 	return (const struct rtl_setting *)((const char *)settings + n * settings->struct_size);
 }
 
-/**
- * What a host offers to one instance. Passed to create; valid until destroy has returned. Each
- * function says which threads may call it:
+/** What a host offers to one instance. Passed to create; valid until destroy has returned. Each function says which
+ * threads may call it:
  *
  * [instance]  the one that is in a call of the instance: create, stream, ..., a buffered callback
  * [inline]    also one that is in an inline callback of the instance
- * [any]       any thread, the instance's own ones too
- */
+ * [any]       any thread, the instance's own ones too */
 struct rtl_host {
 	uint32_t struct_size;
 	uint32_t abi_version;
 
-	/**
-	 * [inline] Subscribes to events.
+	/** [inline] Subscribes to events.
 	 * @param stream  as given to the `stream` function
 	 * @param type    or RTL_TYPE_ANY; a type that the stream does not describe is RTL_ENOENT
 	 * @param[out] out  NULL if it is never to be undone
 	 * @return 0; RTL_ENOENT; RTL_EINVAL; RTL_ENOTSUP: inline, but this is not the traced
-	 *         process; RTL_EPLUGIN: the instance has failed, or is finished; RTL_ENOMEM
-	 */
+	 *         process; RTL_EPLUGIN: the instance has failed, or is finished; RTL_ENOMEM */
 	int (*subscribe)(const struct rtl_host *host, const struct rtl_stream_info *stream,
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
@@ -286,10 +276,8 @@ struct rtl_host {
 	/** [any] A tracepoint of that process; NULL if not known. */
 	const struct rtl_tracepoint *(*tracepoint)(const struct rtl_host *host,
 						   const struct rtl_process *process, uint64_t uid);
-	/**
-	 * [any] The ledger of a stream, of one process or (NULL) of all; final from `finish`.
-	 * @param[in,out] ledger  struct_size set by the caller
-	 */
+	/** [any] The ledger of a stream, of one process or (NULL) of all; final from `finish`.
+	 * @param[in,out] ledger  struct_size set by the caller */
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
 	/** [instance] Calls fn for each cause of missed or discarded events of a stream with its count. */
@@ -322,40 +310,33 @@ struct rtl_host {
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
 				     uint64_t position),
 			  void *user);
-	/**
-	 * [instance] From `process_begin`: this instance has stored the process's events in that ring before `position`
-	 * already, in an earlier host; it does not get them again. Other instances get what they have not stored.
-	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
-	 */
+	/** [instance] From `process_begin`: this instance has stored the process's events in that ring before
+	 * `position` already, in an earlier host; it does not get them again. Other instances get what they have not
+	 * stored.
+	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late */
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
 		      uint64_t position);
-	/**
-	 * [any] How well the times of that process are known.
+	/** [any] How well the times of that process are known.
 	 * @param[in,out] calibration  struct_size set by the caller
-	 * @return 0; RTL_EINVAL
-	 */
+	 * @return 0; RTL_EINVAL */
 	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration);
 	/** [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process; NULL: it has none,
 	 * or their description (RTL_VALUES_KEY) is invalid. Valid until destroy. <rtl/args.h> goes through them. */
 	const struct rtl_values_info *(*values)(const struct rtl_host *host,
 						const struct rtl_process *process, uint64_t uid);
-	/**
-	 * [any] How that process has waited for its events to be taken; final from `process_end`.
+	/** [any] How that process has waited for its events to be taken; final from `process_end`.
 	 * @param[in,out] waits  struct_size set by the caller
-	 * @return 0; RTL_EINVAL
-	 */
+	 * @return 0; RTL_EINVAL */
 	int (*waits)(const struct rtl_host *host, const struct rtl_process *process,
 		     struct rtl_waits *waits);
-	/**
-	 * [instance] From `flush`, before it returns 0: what was delivered is not stored yet. The host
-	 * keeps it where it would outlive the host, as far as the program's buffers go, calls `flush`
-	 * again, and counts nothing as stored before one that keeps nothing. For outputs that are
-	 * better written in larger pieces, or that are out of reach for a while. A `finish` that
-	 * returns 0 has stored all; after one that fails the rest is left for `rtl recover`.
+	/** [instance] From `flush`, before it returns 0: what was delivered is not stored yet. The host keeps it where
+	 * it would outlive the host, as far as the program's buffers go, calls `flush` again, and counts nothing as
+	 * stored before one that keeps nothing. For outputs that are better written in larger pieces, or that are out
+	 * of reach for a while. A `finish` that returns 0 has stored all; after one that fails the rest is left for
+	 * `rtl recover`.
 	 * @param anyway  false: only if threads have room; it is asked for less often then
-	 * @return 0; RTL_EBUSY: threads are short of room, or the end has come: store it now
-	 */
+	 * @return 0; RTL_EBUSY: threads are short of room, or the end has come: store it now */
 	int (*keep)(const struct rtl_host *host, bool anyway);
 	/** [instance] As `losses`, for what the user's selection left out of a stream. */
 	void (*left_out)(const struct rtl_host *host, const struct rtl_process *process,
@@ -379,14 +360,12 @@ struct rtl_subscriber {
 	uint32_t setting_count;
 	uint32_t reserved;
 
-	/**
-	 * Makes an instance.
+	/** Makes an instance.
 	 * @param settings  all that the descriptor lists, in its order, whether the user has given
 	 *                  them or not; unknown ones and bad values have been refused before
 	 * @param count     of the settings: setting_count
 	 * @param[out] instance  given back in all other calls
-	 * @return 0, or a negative rtl_error after host->report has said why
-	 */
+	 * @return 0, or a negative rtl_error after host->report has said why */
 	int (*create)(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		      void **instance);
 	int (*stream)(void *instance, const struct rtl_stream_info *stream);

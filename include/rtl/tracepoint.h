@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file tracepoint.h
+/** @file tracepoint.h
  * For publishers: interned strings, tracepoints with universal ids, metadata.
  *
- * A tracepoint is a place or a thing that events are about: a function called at a call site, a
- * kernel, a queue, a GPU. It is registered once and known by its universal id from then on: 64
- * bits, never 0, computed from what describes it, so that the same thing has the same id in
- * every process and every run. Two different things never share one within a process.
- */
+ * A tracepoint is a place or a thing that events are about: a function called at a call site, a kernel, a queue, a GPU.
+ * It is registered once and known by its universal id from then on: 64 bits, never 0, computed from what describes it,
+ * so that the same thing has the same id in every process and every run. Two different things never share one within a
+ * process. */
 #ifndef RTL_TRACEPOINT_H
 #define RTL_TRACEPOINT_H
 
@@ -34,39 +32,31 @@ struct rtl_tracepoint_desc {
 	uint64_t hash; /**< of the code object, or any number that tells twins apart */
 };
 
-/**
- * Registers a tracepoint, or finds it. Lock-free when it is known already, and then some 100 ns:
- * keep the id rather than ask again on a hot path.
+/** Registers a tracepoint, or finds it. Lock-free when it is known already, and then some 100 ns: keep the id rather
+ * than ask again on a hot path.
  *
  * Any thread; not from a signal handler.
  * @param[out] uid  its universal id
- * @return 0; RTL_EINVAL: no name; RTL_ENOMEM
- */
+ * @return 0; RTL_EINVAL: no name; RTL_ENOMEM */
 RTL_API int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *uid);
 
-/**
- * Attaches a key and a value to a tracepoint; a later value of the same key replaces the earlier
- * one. Any thread; not from a signal handler.
- * @return 0; RTL_ENOENT: no such tracepoint; RTL_ENOMEM
- */
+/** Attaches a key and a value to a tracepoint; a later value of the same key replaces the earlier one. Any thread; not
+ * from a signal handler.
+ * @return 0; RTL_ENOENT: no such tracepoint; RTL_ENOMEM */
 RTL_API int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value);
 
-/**
- * As rtl_tracepoint_set, of a value that is no text. Subscribers get its kind, and the text of it:
- * decimal; "0x..." of an address or uid; "true" or "false".
+/** As rtl_tracepoint_set, of a value that is no text. Subscribers get its kind, and the text of it: decimal; "0x..." of
+ * an address or uid; "true" or "false".
  * @param kind  RTL_KIND_UINT, INT, FLOAT, BOOL, ADDRESS, TIME or UID
  * @param bits  the value, widened to 64 bits; of RTL_KIND_FLOAT those of a double
- * @return as rtl_tracepoint_set; RTL_EINVAL: another kind
- */
+ * @return as rtl_tracepoint_set; RTL_EINVAL: another kind */
 RTL_API int rtl_tracepoint_set_value(uint64_t uid, const char *key, uint16_t kind, uint64_t bits);
 
-/**
- * What a tracepoint was registered with, by whichever publisher of this process. Lock-free. Any
- * thread; from a signal handler too.
+/** What a tracepoint was registered with, by whichever publisher of this process. Lock-free. Any thread; from a signal
+ * handler too.
  * @param[in,out] desc  struct_size set by the caller. The texts are valid until the process ends,
  *                      "" where there are none; code is that of the process.
- * @return 0; RTL_ENOENT: no such tracepoint; RTL_EINVAL
- */
+ * @return 0; RTL_ENOENT: no such tracepoint; RTL_EINVAL */
 RTL_API int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc);
 
 /** Leaves one pointer with a tracepoint, for publishers of this process; subscribers do not see it. Release, with the
@@ -76,13 +66,11 @@ RTL_API int rtl_tracepoint_set_user(uint64_t uid, void *user);
 /** That pointer; NULL: none was left, or no such tracepoint. */
 RTL_API void *rtl_tracepoint_user(uint64_t uid);
 
-/**
- * Interns a string: gives an id that payload fields of RTL_KIND_STRING carry. The same text has
- * the same id in every process. Lock-free when the text is known.
+/** Interns a string: gives an id that payload fields of RTL_KIND_STRING carry. The same text has the same id in every
+ * process. Lock-free when the text is known.
  *
  * Any thread; not from a signal handler.
- * @return 0; RTL_EINVAL; RTL_ENOMEM
- */
+ * @return 0; RTL_EINVAL; RTL_ENOMEM */
 RTL_API int rtl_string_intern(const char *text, uint64_t *id);
 
 /** The text of an interned string, or NULL; valid until the process ends. Lock-free. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * @file types.h
- * Words shared by all of rtl's headers: error codes, trace-point types, kinds of payload
- * fields, and the layout rule of the ABI.
+/** @file types.h
+ * Words shared by all of rtl's headers: error codes, trace-point types, kinds of payload fields, and the layout rule of
+ * the ABI.
  *
  * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it to sizeof of the struct as
  * it was compiled; it grows at its end only. The reader of a struct touches a member only if struct_size covers it. An
@@ -17,8 +16,7 @@
  * - struct rtl_subscriber and struct rtl_source: their abi_version comes first, struct_size next.
  * - struct rtl_enumerator and struct rtl_slot_fact: many in an array that is searched. They do not grow.
  * - What inline functions of a header alone fill and read (struct rtl_args and its like): it never
- *   crosses the ABI.
- */
+ *   crosses the ABI. */
 #ifndef RTL_TYPES_H
 #define RTL_TYPES_H
 
@@ -164,10 +162,9 @@ struct rtl_arg {
 	uint32_t reserved; /**< 0 */
 };
 
-/**
- * The key of the metadata that describes the values of RTL_KIND_VALUES: what a payload says that has
- * no fields of its own for it, such as the arguments of a call. The tracepoint of the event (its
- * uid) has the description, so that only the values travel:
+/** The key of the metadata that describes the values of RTL_KIND_VALUES: what a payload says that has no fields of its
+ * own for it, such as the arguments of a call. The tracepoint of the event (its uid) has the description, so that only
+ * the values travel:
  *
  *     rtl_tracepoint_set(uid, RTL_VALUES_KEY,
  *                        "ptr:address>address size:u64 kind:i32{0=hipMemcpyHostToHost;1=...}");
@@ -176,14 +173,13 @@ struct rtl_arg {
  * i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND also says what the call leaves at
  * that address. {NUMBER=NAME;...} names the values of an integer, or of what the call leaves.
  *
- * The field, a struct rtl_text, tells where in the payload the values are: at a multiple of 8, laid
- * out as a C struct that has them as members in this order. A text is a struct rtl_text, aligned to
+ * The field, a struct rtl_text, tells where in the payload the values are: at a multiple of 8, laid out as a C struct
+ * that has them as members in this order. A text is a struct rtl_text, aligned to
  * 8, whose characters stand anywhere in the payload. If there are texts or >KIND, the struct begins
- * with a uint64_t of enum rtl_value_state: two bits for each argument, from the lowest on. Values at
- * the end may be missing; the length says so.
+ * with a uint64_t of enum rtl_value_state: two bits for each argument, from the lowest on. Values at the end may be
+ * missing; the length says so.
  *
- * Set it before the first event. <rtl/args.h> reads the values.
- */
+ * Set it before the first event. <rtl/args.h> reads the values. */
 #define RTL_VALUES_KEY "rtl.values"
 
 /** What stands in the place of a text, or of an argument with >KIND. */

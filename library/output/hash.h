@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hash.h: the hash table of subscribers. Open addressing with linear probing, at most two thirds
- * full; a place that becomes free is filled by what probed past it. Entries lie in the table itself
- * and move when it grows or something is taken out.
+/* hash.h: the hash table of subscribers. Open addressing with linear probing, at most two thirds full; a place that
+ * becomes free is filled by what probed past it. Entries lie in the table itself and move when it grows or something is
+ * taken out.
  *
- * All of it is inlined where a constant struct hash_kind says what the entries are. One thread.
- */
+ * All of it is inlined where a constant struct hash_kind says what the entries are. One thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +11,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Frees a list of what begins with the pointer to the next one. */
+static inline void list_free(void *first)
+{
+	for (void *next; first; first = next) {
+		memcpy(&next, first, sizeof(next));
+		free(first);
+	}
+}
 
 /** All zeros is an empty one. */
 struct hash {
@@ -126,9 +133,7 @@ HASH_INLINE bool hash_grow(struct hash *table, const struct hash_kind *kind)
 	return true;
 }
 
-/**
- * The entry of a key, or a free place of zeros that the caller fills at once, counted already. NULL: out of memory.
- */
+/** The entry of a key, or a free place of zeros that the caller fills at once, counted already. NULL: out of memory. */
 HASH_INLINE void *hash_add(struct hash *table, const struct hash_kind *kind, uint64_t hash,
 			   const void *key)
 {

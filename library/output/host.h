@@ -4,11 +4,7 @@
 
 #include <limits.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include <rtl/subscriber.h>

@@ -2,7 +2,6 @@
 #include "json.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "utf8.h"
 
@@ -132,9 +131,13 @@ void json_number_list(struct json *json, const char *keys, const uint64_t *numbe
 	char key[32];
 
 	for (int length; *keys; keys += length + (keys[length] == ' ')) {
+		const bool is_optional = *keys == '?';
+
 		length = (int)strcspn(keys, " ");
-		snprintf(key, sizeof(key), "%.*s", length, keys);
-		json_number(json, key, *numbers++);
+		snprintf(key, sizeof(key), "%.*s", length - is_optional, keys + is_optional);
+		if (*numbers || !is_optional)
+			json_number(json, key, *numbers);
+		numbers++;
 	}
 }
 

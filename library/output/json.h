@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json.h: writes JSON to a file, with commas, brackets and escapes where they belong. Texts of any
- * bytes become valid UTF-8. Errors are the file's (ferror). One thread for each struct json.
+/* json.h: writes JSON to a file, with commas, brackets and escapes where they belong. Texts of any bytes become valid
+ * UTF-8. Errors are the file's (ferror). One thread for each struct json.
  *
  *     struct json json = {.file = stdout};
  *
@@ -16,8 +15,7 @@
  *     json_end(&json);
  *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
  *
- * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line.
- */
+ * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,7 +40,7 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
-/** Several: as many numbers as there are keys, which have a space between them. */
+/** Several: as many numbers as there are keys, which have a space between them; "?key": not if it is 0. */
 #define json_numbers(json, keys, ...) json_number_list(json, keys, (const uint64_t[]){__VA_ARGS__})
 void json_number_list(struct json *json, const char *keys, const uint64_t *numbers);
 void json_bool(struct json *json, const char *key, bool value);

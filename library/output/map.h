@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a
- * value of 0 means "not there".
- */
+/* map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a value of 0 means "not
+ * there". */
 #pragma once
 
 #include "hash.h"
@@ -48,6 +46,12 @@ static inline uint64_t map_get(const struct map *map, uint64_t key)
 	return entry ? entry->value : 0;
 }
 
+/* The same of one whose values are pointers. */
+static inline void *map_pointer(const struct map *map, uint64_t key)
+{
+	return (void *)(uintptr_t)map_get(map, key);
+}
+
 /* The n-th place, of map->hash.capacity: its value is 0 where nothing is. */
 static inline const struct map_entry *map_at(const struct map *map, size_t n)
 {
@@ -62,6 +66,17 @@ static inline bool map_set(struct map *map, uint64_t key, uint64_t value)
 	if (entry)
 		*entry = (struct map_entry){key, value};
 	return entry != NULL;
+}
+
+/* Sets a pointer to so many bytes of zeros, to be freed. NULL: out of memory. */
+static inline void *map_make(struct map *map, uint64_t key, size_t size)
+{
+	void *made = calloc(1, size);
+
+	if (made && map_set(map, key, (uintptr_t)made))
+		return made;
+	free(made);
+	return NULL;
 }
 
 /* Takes a key out: the value that it had, 0 if it was not there. */

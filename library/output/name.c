@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "name.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "json.h"
 #include "utf8.h"
 

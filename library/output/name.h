@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * name.h: texts that come again and again (kernels, functions, keys of values): made valid UTF-8
- * and escaped once, and numbered. One thread.
- */
+/* name.h: texts that come again and again (kernels, functions, keys of values): made valid UTF-8 and escaped once, and
+ * numbered. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "hash.h"
 

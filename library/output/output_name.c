@@ -3,9 +3,7 @@
 
 #include "host.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 bool output_ends_in(const char *path, const char *suffix)

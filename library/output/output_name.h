@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The name of a subscriber's output file from the pattern that its setting `output` is: %p stands
+/* The name of a subscriber's output file from the pattern that its setting `output` is: %p stands
  * for the number of the process, %e for the base name of its program, %h for the host, %r for the
  * rank that a launcher (Open MPI, PMI, Slurm, torchrun) has given this process, %q{NAME} for a
  * variable of the environment, %% for a percent sign. A slash in these becomes an underscore.
- * Threads: any that may call getenv.
- */
+ * Threads: any that may call getenv. */
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include <rtl/subscriber.h>
 
@@ -48,11 +44,9 @@ bool output_names_known(const struct rtl_host *host, const char *pattern,
 /** The pattern as one for glob(3) that matches whatever process it is: the host is that of `names`. NULL: out of
  * memory. To be freed. */
 char *output_glob(const char *pattern, const struct output_names *names);
-/**
- * The pattern with its names.
+/** The pattern with its names.
  * @param[out] path  to be freed
- * @return 0; RTL_EINVAL: an unknown letter, or a variable that is not set; RTL_ENOMEM
- */
+ * @return 0; RTL_EINVAL: an unknown letter, or a variable that is not set; RTL_ENOMEM */
 int output_expand(const char *pattern, const struct output_names *names, char **path);
 /** The name that a user gives as such a pattern: what is the same for all processes is put in, any other percent
  *  sign stands for itself. As output_expand; RTL_EINVAL: a variable is not set, and *pattern is what names it. */

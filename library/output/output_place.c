@@ -3,15 +3,8 @@
 
 #include "host.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* How often what is at a path may change while it is opened. */
 #define OPEN_TRIES 16

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * output_place.h: where an output goes, also if several processes want the same file, and how it is opened.
- * Threads: any.
- */
+/* output_place.h: where an output goes, also if several processes want the same file, and how it is opened.
+ * Threads: any. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "output_name.h"
 
@@ -21,19 +20,15 @@ enum look {
 	LOOK_FOREIGN,    /**< something else: hands off */
 };
 
-/**
- * Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in a folder that
+/** Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in a folder that
  * all may write to it belongs neither to the caller nor to the folder's owner, or is a further name of another file.
  * Others cannot put anything in the place of what is the caller's in a folder with the sticky bit, such as /tmp.
- * @param[out] owner whose it is, if so
- */
+ * @param[out] owner whose it is, if so */
 bool output_is_foreign(const char *path, uid_t *owner);
-/**
- * Opens an output that is to be written: not what somebody else has put there, even between the look and the opening.
+/** Opens an output that is to be written: not what somebody else has put there, even between the look and the opening.
  * @param flags      as open(2) has them; O_CLOEXEC is set
  * @param[out] owner whose it is, if it is OUTPUT_NOT_OURS
- * @return a descriptor, OUTPUT_NOT_OURS, or -1 with errno
- */
+ * @return a descriptor, OUTPUT_NOT_OURS, or -1 with errno */
 int output_open(const char *path, int flags, uid_t *owner);
 /** Moves a descriptor off the numbers 0 to 2: a program that has closed its stdout prints all the same. */
 int output_move_fd(int fd);
@@ -58,12 +53,10 @@ struct output_file {
 
 /** Finds the path; a symbolic link stays, what it points to is the output. 0 or an enum rtl_error. */
 int output_name(struct output_file *file, const char *pattern, const struct output_names *names);
-/**
- * Makes the file, in the place of what may be replaced, or under the first name that is free (NAME-PID.EXT,
+/** Makes the file, in the place of what may be replaced, or under the first name that is free (NAME-PID.EXT,
  * NAME-PID-N.EXT): then path is that.
  * @param flags as open(2) has them
- * @return a descriptor, or an enum rtl_error
- */
+ * @return a descriptor, or an enum rtl_error */
 int output_create(struct output_file *file, enum look found, int32_t pid, int flags);
 /** Opens it. A descriptor, or an enum rtl_error. */
 int output_open_file(const struct output_file *file, int flags);

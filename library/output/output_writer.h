@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * output_writer.h: who writes an output, as a text that stands in it while it is being written.
- * Threads: any.
- */
+/* output_writer.h: who writes an output, as a text that stands in it while it is being written.
+ * Threads: any. */
 #pragma once
 
 #include <stdbool.h>

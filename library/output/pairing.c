@@ -2,7 +2,6 @@
 #include "pairing.h"
 
 #include <rtl/publish.h>
-#include <string.h>
 
 const struct pairing_kind pairing_kinds[PAIRING_KINDS] = {
 	{RTL_REGION_BEGIN, "region", "region"},

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Begins that wait for their ends: a table of bounded size, by owner (what is paired with what), process and instance.
+/* Begins that wait for their ends: a table of bounded size, by owner (what is paired with what), process and instance.
  *
- * Threads: one at a time.
- */
+ * Threads: one at a time. */
 #pragma once
 
 #include <rtl/subscriber.h>

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sqlite_open.h: opens a database that is there, to look at it. Only through SQLite: to close a descriptor of
- * one's own would drop the locks that SQLite may hold on the same file in this process.
- */
+/* sqlite_open.h: opens a database that is there, to look at it. Only through SQLite: to close a descriptor of one's own
+ * would drop the locks that SQLite may hold on the same file in this process. */
 #pragma once
 
 #include <sqlite3.h>
 
-/**
- * Read-only where that works: what was cut off by the death of its writer (its -journal is there, or its -wal
- * without the -shm) can only be read by a connection that may undo it.
+/** Read-only where that works: what was cut off by the death of its writer (its -journal is there, or its -wal without
+ * the -shm) can only be read by a connection that may undo it.
  * @param sql what to begin with; it must look into the file
  * @param db  to be closed in any case; NULL: no memory
- * @return    a result of SQLite's
- */
+ * @return    a result of SQLite's */
 static inline int sqlite_open(const char *path, const char *sql, sqlite3 **db)
 {
 	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * thread_start.h: a thread of rtl's own, in rtl itself or in a program: the program's signals are none of its
- * business. Threads: any.
- */
+/* thread_start.h: a thread of rtl's own, in rtl itself or in a program: the program's signals are none of its business.
+ * Threads: any. */
 #pragma once
 
 #include <pthread.h>

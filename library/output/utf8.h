@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * utf8.h: texts come from traced programs and may hold any bytes; outputs hold valid UTF-8. A byte
- * that belongs to no valid sequence, and NUL, becomes U+FFFD in every output. Any thread.
- */
+/* utf8.h: texts come from traced programs and may hold any bytes; outputs hold valid UTF-8. A byte that belongs to no
+ * valid sequence, and NUL, becomes U+FFFD in every output. Any thread. */
 #pragma once
 
 #include <stddef.h>

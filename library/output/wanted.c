@@ -2,7 +2,6 @@
 #include "wanted.h"
 
 #include <rtl/events.h>
-#include <string.h>
 
 const char *wanted_kind_name(uint16_t kind)
 {

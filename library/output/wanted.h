@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * wanted.h: the streams that a subscriber knows, as tables: which types it takes, each with the payload
- * that it has at least. Threads: those that call the subscriber.
- */
+/* wanted.h: the streams that a subscriber knows, as tables: which types it takes, each with the payload that it has at
+ * least. Threads: those that call the subscriber. */
 #pragma once
-
-#include <stdbool.h>
 
 #include <rtl/subscriber.h>
 
@@ -40,24 +36,20 @@ const char *wanted_kind_name(uint16_t kind);
 /** The stream of that name; NULL: there is none. */
 const struct wanted_stream *wanted_find(const struct wanted_stream *streams, size_t count,
 					const char *name);
-/**
- * Subscribes to those of its types that the stream has.
+/** Subscribes to those of its types that the stream has.
  * @param taken NULL, or where to put the subscriptions
- * @return 0; RTL_ENOTSUP: it does not fit; what the host says
- */
+ * @return 0; RTL_ENOTSUP: it does not fit; what the host says */
 int wanted_subscribe(const struct rtl_host *host, const struct rtl_stream_info *info,
 		     const struct wanted_stream *stream, void *user,
 		     struct rtl_subscription **taken);
 /** Which of the streams of calls of HSA and HIP has that name: WANTED_HIP and WANTED_DEBUG; -1: none. */
 int wanted_call_stream(const char *name);
-/**
- * Subscribes to ends of calls, and to calls that have none: their payload is a struct rtl_hsa_call or
- * rtl_hip_call at least. Those without arguments are given up when those with them come.
+/** Subscribes to ends of calls, and to calls that have none: their payload is a struct rtl_hsa_call or rtl_hip_call at
+ * least. Those without arguments are given up when those with them come.
  * @param stream as wanted_call_stream says
  * @param args   whether those with arguments are wanted
  * @param calls  those of that API
- * @return as wanted_subscribe
- */
+ * @return as wanted_subscribe */
 int wanted_subscribe_calls(const struct rtl_host *host, const struct rtl_stream_info *info,
 			   int stream, bool args, rtl_events_fn take, void *user,
 			   struct wanted_calls *calls);

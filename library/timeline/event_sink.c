@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_sink.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "demangle.h"
 
 /* ---- what the host knows: processes, and names, each asked for once ---- */
@@ -46,7 +43,7 @@ struct name *event_lookup_string(struct event_sink *sink, const struct rtl_proce
 
 	if (!id)
 		return NULL;
-	name = (struct name *)(uintptr_t)map_get(&sink->strings, key);
+	name = map_pointer(&sink->strings, key);
 	if (name)
 		return name;
 	text = sink->host->string(sink->host, info, id);
@@ -93,7 +90,7 @@ const struct work_kernel *event_lookup_kernel(struct event_sink *sink,
 					      uint64_t string)
 {
 	const uint64_t key = uid ? uid : string ^ hash_number(info->number);
-	struct work_kernel *kernel = (struct work_kernel *)(uintptr_t)map_get(&sink->kernels, key);
+	struct work_kernel *kernel = map_pointer(&sink->kernels, key);
 
 	if (__builtin_expect(kernel != NULL, 1))
 		return kernel;
@@ -107,7 +104,7 @@ const struct work_kernel *event_lookup_kernel(struct event_sink *sink,
 void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process *info,
 			       uint64_t uid)
 {
-	struct work_kernel *kernel = (struct work_kernel *)(uintptr_t)map_get(&sink->kernels, uid);
+	struct work_kernel *kernel = map_pointer(&sink->kernels, uid);
 
 	if (kernel)
 		describe_kernel(sink, info, uid, 0, kernel);
@@ -117,7 +114,7 @@ struct name *event_lookup_function(struct event_sink *sink, const struct rtl_pro
 				   uint64_t uid, uint64_t string)
 {
 	const uint64_t key = uid ? uid : string ^ hash_number(info->number);
-	struct name *name = (struct name *)(uintptr_t)map_get(&sink->functions, key);
+	struct name *name = map_pointer(&sink->functions, key);
 	const struct rtl_tracepoint *tp;
 	const char *text;
 
@@ -223,9 +220,6 @@ void event_sink_fini(struct event_sink *sink)
 	map_fini(&sink->functions);
 	map_fini(&sink->collectives);
 	map_free(&sink->kernels);
-	for (struct stream *s = sink->streams, *next; s; s = next) {
-		next = s->next;
-		free(s);
-	}
+	list_free(sink->streams);
 	work_fini(&sink->work);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * event_sink.h: makes a timeline of events, whoever delivers them: libjson_sub.so and `rtl convert` are its hosts. The
+/* event_sink.h: makes a timeline of events, whoever delivers them: libjson_sub.so and `rtl convert` are its hosts. The
  * owner opens the timeline; the rest is here:
  *
  *   event_sink.c           streams, processes, the ledger; names that the host knows: strings, tracepoints, kernels
@@ -8,16 +7,12 @@
  *   event_sink_counters.c  hardware counters
  *   event_sink_generic.c   every other stream, by its description
  *
- * What is shown, and how, is in work.h. All of it runs on the host's thread.
- */
+ * What is shown, and how, is in work.h. All of it runs on the host's thread. */
 #pragma once
 
-#include <rtl/events.h>
 #include <rtl/publish.h>
-#include <rtl/subscriber.h>
 
 #include "host.h"
-#include "map.h"
 #include "pairing.h"
 #include "wanted.h"
 #include "work.h"

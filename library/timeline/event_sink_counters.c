@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
+/* event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
  * begin to its end, which another event tells: before it mostly, sometimes after. So the newest dispatches
  * that are counted are kept, and values that came first wait. A track is at 0 between dispatches, and where there
- * is no interval.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+ * is no interval. */
 #include "event_sink.h"
-#include "hash.h"
 
 #define BUCKETS 512u /* a power of two */
 #define WAYS    8u
@@ -135,7 +128,7 @@ void counters_dispatch(struct event_sink *sink, const struct rtl_event *event,
 static struct name *unit_of(struct event_sink *sink, const struct rtl_event *event)
 {
 	struct map *units = &sink->hardware->units;
-	struct name *name = (struct name *)(uintptr_t)map_get(units, event->uid);
+	struct name *name = map_pointer(units, event->uid);
 	const char *unit;
 
 	if (name)
@@ -276,13 +269,10 @@ void counters_end(struct event_sink *sink)
 
 void counters_fini(struct event_sink *sink)
 {
-	for (struct interval *i = sink->hardware ? sink->hardware->intervals : NULL, *next; i;
-	     i = next) {
-		next = i->next;
-		free(i);
-	}
-	if (sink->hardware)
-		map_fini(&sink->hardware->units);
+	if (!sink->hardware)
+		return;
+	list_free(sink->hardware->intervals);
+	map_fini(&sink->hardware->units);
 	free(sink->hardware);
 	sink->hardware = NULL;
 }

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * event_sink_generic.c: streams of which only the description is known. What has a begin and an end is a slice of its
+/* event_sink_generic.c: streams of which only the description is known. What has a begin and an end is a slice of its
  * thread, or of the GPU that it names. It is an event with both times in it, or a pair of events with the same
- * instance, whose begin is kept until the end comes. All else is a mark. Fields are values.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+ * instance, whose begin is kept until the end comes. All else is a mark. Fields are values. */
 #include <rtl/args.h>
-#include <rtl/publish.h>
 
 #include "event_sink.h"
 

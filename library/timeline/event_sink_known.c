@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event_sink_known.c: rtl's own streams, whose payloads it knows. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include <rtl/args.h>
-#include <rtl/publish.h>
 
 #include "event_sink.h"
 
@@ -21,7 +16,7 @@ static void take_collective(struct stream *stream, struct work_process *process,
 	const struct rtl_rccl *is = event->payload;
 	const uint64_t key = work_flow_id(process, event->correlation);
 	const struct name *operation = event_lookup_string(sink, event->process, is->operation);
-	struct name *name = (struct name *)(uintptr_t)map_get(&sink->collectives, key);
+	struct name *name = map_pointer(&sink->collectives, key);
 	char text[300];
 
 	if (name)
@@ -48,7 +43,7 @@ static EVENT_SINK_EACH(collective_events, take_collective)
 	const struct work_kernel *kernel =
 		event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
 	const uint64_t flow = work_flow_id(process, event->correlation);
-	struct name *collective = (struct name *)(uintptr_t)map_get(&sink->collectives, flow);
+	struct name *collective = map_pointer(&sink->collectives, flow);
 	struct rtl_hsa_dispatch unfinished;
 	struct work_kernel named;
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * file.h: a file to which items are appended, and at last what closes it. Where its writer is killed, who goes on cuts
+/* file.h: a file to which items are appended, and at last what closes it. Where its writer is killed, who goes on cuts
  * off what is behind the last commit that he knows of. Compressed, each write is a member of gzip.
  *
- * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is
- * asked for; after one only file_finish writes. One thread.
- */
+ * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is asked for; after one
+ * only file_finish writes. One thread. */
 #pragma once
 
 #include <stdbool.h>

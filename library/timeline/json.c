@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * json.c: Chrome's trace events, as Perfetto and TraceLens read them. One object, closed by the file's tail; times are
+/* json.c: Chrome's trace events, as Perfetto and TraceLens read them. One object, closed by the file's tail; times are
  * microseconds since the base, so that a double has each ns. Slices are complete events (X); a flow is a number at the
- * slices themselves (bind_id), so that it is told without another event and bound exactly.
- */
+ * slices themselves (bind_id), so that it is told without another event and bound exactly. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "host.h"
 #include "json.h"

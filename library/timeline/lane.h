@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * lane.h: which slices go together on one line of a timeline. Readers reject slices of a line that
- * overlap without one being within the other; a track has as many lanes as that takes.
+/* lane.h: which slices go together on one line of a timeline. Readers reject slices of a line that overlap without one
+ * being within the other; a track has as many lanes as that takes.
  *
  * A lane keeps the newest spans of time that it has in use, and one that covers all before them. What comes late and
- * might lie in there is refused, so a lane is never wrong; it may be that one more is made than necessary. One thread.
- */
+ * might lie in there is refused, so a lane is never wrong; it may be that one more is made than necessary. One
+ * thread. */
 #pragma once
 
 #include <stdbool.h>

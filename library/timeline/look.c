@@ -2,13 +2,7 @@
 /* look.c: see timeline.h. A timeline is known by its first bytes, which have the session in them. */
 #include "timeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "output_writer.h"

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pftrace.c: Perfetto's protobuf (perfetto/protos/perfetto/trace/trace_packet.proto and what it
- * names). A file is a row of packets, so it is valid wherever it ends. Times are CLOCK_BOOTTIME.
+/* pftrace.c: Perfetto's protobuf (perfetto/protos/perfetto/trace/trace_packet.proto and what it names). A file is a row
+ * of packets, so it is valid wherever it ends. Times are CLOCK_BOOTTIME.
  *
  * A slice is two events, its begin and its end; readers sort by time, and by place in the file
  * where times are equal. Names, categories and keys are written once and then told by number;
  * whoever goes on with a file begins another sequence with numbers of its own. A number of a flow
- * stands at two slices only: where a call has caused several operations each has a number.
- */
-#include <string.h>
+ * stands at two slices only: where a call has caused several operations each has a number. */
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "put.h"
 #include "timeline.h"

@@ -3,10 +3,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "name.h"
 
 /** The most bytes of a number, which are also written where it has less. */

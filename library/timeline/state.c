@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "state.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "output_place.h"
 #include "output_writer.h"

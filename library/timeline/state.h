@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * state.h: what whoever continues a timeline must know: a file of lines beside it, named as it is
- * with STATE_SUFFIX, which goes when the timeline is complete. With each commit it is replaced by another one,
- * which is whole, so that it is told at once how far the timeline goes and what of the rings is in it.
+/* state.h: what whoever continues a timeline must know: a file of lines beside it, named as it is with STATE_SUFFIX,
+ * which goes when the timeline is complete. With each commit it is replaced by another one, which is whole, so that it
+ * is told at once how far the timeline goes and what of the rings is in it.
  *
  *   writer TEXT                     who writes (output_writer.h)
  *   session TEXT                    of the run
@@ -13,13 +12,8 @@
  *   ring SPOOL RING POSITION        what is in the timeline
  *   commit OFFSET LATEST            where it ends, and the latest time in it
  *
- * One thread.
- */
+ * One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "map.h"
 

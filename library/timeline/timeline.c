@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Beyond all pids of Linux: 22 bits. */
 #define GPU_PIDS   0x40000000u

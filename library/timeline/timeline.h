@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * timeline.h: a timeline in a file: processes (of the program, and GPUs) with tracks, tracks with
- * slices, marks and counters, flows between slices. Two writers: Chrome's JSON, which Perfetto and
- * TraceLens read, and Perfetto's protobuf.
+/* timeline.h: a timeline in a file: processes (of the program, and GPUs) with tracks, tracks with slices, marks and
+ * counters, flows between slices. Two writers: Chrome's JSON, which Perfetto and TraceLens read, and Perfetto's
+ * protobuf.
  *
  * The order in which things are told does not matter to readers. What a timeline holds after timeline_commit it holds
- * whatever happens to its writer. A failure is kept: timeline_error. One thread.
- */
+ * whatever happens to its writer. A failure is kept: timeline_error. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "file.h"
 #include "lane.h"
-#include "map.h"
 #include "name.h"
 #include "output_place.h"
 #include "state.h"
@@ -28,11 +21,9 @@ enum timeline_format { TIMELINE_JSON, TIMELINE_JSON_GZ, TIMELINE_PFTRACE };
 bool timeline_format_of(const char *path, enum timeline_format *format);
 
 #define TIMELINE_MARK_SIZE 512u
-/**
- * What a file begins with, by which it is known again.
+/** What a file begins with, by which it is known again.
  * @param session  NULL: as far as it is the same for all
- * @return its length
- */
+ * @return its length */
 size_t timeline_mark(enum timeline_format format, const char *session,
 		     char mark[TIMELINE_MARK_SIZE]);
 
@@ -194,11 +185,9 @@ struct timeline {
 	uint32_t sequence; /**< the protobuf writer's */
 };
 
-/**
- * Begins a timeline in an empty file, which it owns from here on.
+/** Begins a timeline in an empty file, which it owns from here on.
  * @param session  of the run, or ""
- * @param can_continue  another one can, if this one dies; else it is made in one go
- */
+ * @param can_continue  another one can, if this one dies; else it is made in one go */
 bool timeline_begin(struct timeline *timeline, const char *path, int fd,
 		    enum timeline_format format, uint64_t base_ns, int64_t unix_ns,
 		    const char *session, bool can_continue);
@@ -226,8 +215,7 @@ static inline struct timeline_track *timeline_find(struct timeline_process *proc
 
 	if (__builtin_expect(track && track->kind == kind && track->number == number, 1))
 		return track;
-	track = (struct timeline_track *)(uintptr_t)map_get(&process->tracks,
-							    hash_number(number) * 8 + kind);
+	track = map_pointer(&process->tracks, hash_number(number) * 8 + kind);
 	if (track)
 		process->last = track;
 	return track;

@@ -4,8 +4,6 @@
 
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "put.h"
 
@@ -125,10 +123,7 @@ void work_fini(struct work *work)
 		map_fini(&p->streams);
 		free(p);
 	}
-	for (struct work_gpu *g = work->gpus, *next; g; g = next) {
-		next = g->next;
-		free(g);
-	}
+	list_free(work->gpus);
 }
 
 /* ---- processes, threads, GPUs ---- */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * work.h: what programs and GPUs do, as a timeline shows it: which process and track each thing is on, what it is
+/* work.h: what programs and GPUs do, as a timeline shows it: which process and track each thing is on, what it is
  * called, its values, its flow from the call that caused it; and whether it is selected. One thread.
  *
- * Categories and keys are those by which TraceLens reads traces (hip_api, kernel_dispatch,
- * memory_copy; corr_id, begin_ns, grid_size...).
- */
+ * Categories and keys are those by which TraceLens reads traces (hip_api, kernel_dispatch, memory_copy; corr_id,
+ * begin_ns, grid_size...). */
 #pragma once
 
 #include <rtl/events.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "block.h"
 
-#include <stdlib.h>
-
-#include "name.h"
-
 /* The longest varint. */
 #define VARINT_MOST 10u
 /* Bytes that a buffer begins with. */

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * block.h: rows of a table, column by column, as ClickHouse's format Native has them: a row is a few copies. What
+/* block.h: rows of a table, column by column, as ClickHouse's format Native has them: a row is a few copies. What
  * ClickHouse stores of one such block it stores as a whole or not at all, as long as all its rows have one `day`.
  *
- * Format: ClickHouse's NativeBlockOutputStream and DataTypeLowCardinality (18.16). One thread.
- */
+ * Format: ClickHouse's NativeBlockOutputStream and DataTypeLowCardinality (18.16). One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "name.h"
 

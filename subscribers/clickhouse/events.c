@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * events.c: events, as their streams describe them. Each type that has events gets a table,
- * rtl_e_<stream>_<type>, with a column for each field; those of rtl's own streams are always there, for
- * the views over them (views.sql). Of names only [a-z0-9_] is left. Beside a field `gpu` stands the GPU's uuid.
+/* events.c: events, as their streams describe them. Each type that has events gets a table, rtl_e_<stream>_<type>, with
+ * a column for each field; those of rtl's own streams are always there, for the views over them (views.sql). Of names
+ * only [a-z0-9_] is left. Beside a field `gpu` stands the GPU's uuid.
  *
- * If the server has a table of that name without these columns, because the stream has another version
- * there, the table's name gets a number that stands for its columns.
- */
+ * If the server has a table of that name without these columns, because the stream has another version there, the
+ * table's name gets a number that stands for its columns. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/args.h>
 
@@ -439,10 +434,7 @@ int events_subscribe(struct stream *stream)
 void events_fini(struct sub *sub)
 {
 	for (struct stream *s = sub->streams; s; s = s->next)
-		for (struct type *t = s->types, *next; t; t = next) {
-			next = t->next;
-			free(t);
-		}
+		list_free(s->types);
 	for (struct layout *l = sub->layouts, *next; l; l = next) {
 		next = l->next;
 		free_layout(l);

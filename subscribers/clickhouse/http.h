@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * http.h: statements for a ClickHouse server, over its HTTP interface. One at a time; each waits for the
- * answer, but no longer than the time-out while nothing moves. One thread. It has no signals.
- */
+/* http.h: statements for a ClickHouse server, over its HTTP interface. One at a time; each waits for the answer, but no
+ * longer than the time-out while nothing moves. One thread. It has no signals. */
 #pragma once
 
 #include <curl/curl.h>

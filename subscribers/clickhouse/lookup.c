@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* lookup.c: the part of sub.h that asks the host for names, each once. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "demangle.h"
 #include "sub.h"
 

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * plugin.c: the descriptor, the settings, and the calls of the host.
+/* plugin.c: the descriptor, the settings, and the calls of the host.
  *
- * Rows are sent when the oldest has waited for `interval`, when there are many, or when threads are
- * short of room. Until then the host keeps what was delivered (rtl_host.keep), so that it survives the
- * host; and so it does while the server is away.
- */
+ * Rows are sent when the oldest has waited for `interval`, when there are many, or when threads are short of room.
+ * Until then the host keeps what was delivered (rtl_host.keep), so that it survives the host; and so it does while the
+ * server is away. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "sub.h"
 
@@ -106,10 +101,7 @@ static void plugin_destroy(void *instance)
 
 	store_fini(&sub->store);
 	events_fini(sub);
-	for (struct stream *s = sub->streams, *next; s; s = next) {
-		next = s->next;
-		free(s);
-	}
+	list_free(sub->streams);
 	lookup_fini(sub);
 	names_fini(&sub->names);
 	if (sub->texts[PASSWORD])

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * run.c: the part of sub.h about runs and processes. A run is a job: all of its ranks, whichever rtl
- * stores them. What an earlier host has stored of a process is found again by its spool.
- */
+/* run.c: the part of sub.h about runs and processes. A run is a job: all of its ranks, whichever rtl stores them. What
+ * an earlier host has stored of a process is found again by its spool. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "output_name.h"
 #include "sub.h"

@@ -3,14 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <time.h>
-
-#include <rtl/types.h>
 
 #include "embed.h"
 #include "utf8.h"

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * store.h: blocks on their way to the server, each event's row once.
+/* store.h: blocks on their way to the server, each event's row once.
  *
  * A block is one INSERT of one partition: all of its rows are stored, or none. Each row of an event has
  * its spool, ring and position, so the server can be asked what it has: whether a block arrived whose
  * answer was lost (its last row is there), and, in a recovery, up to where a process's rows are in each
  * table (the greatest position of each ring).
  *
- * The host's thread.
- */
+ * The host's thread. */
 #pragma once
-
-#include <stdio.h>
 
 #include "block.h"
 #include "host.h"

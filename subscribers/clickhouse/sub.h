@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sub.h: an instance of the subscriber that writes to ClickHouse, and what its parts offer each other.
+/* sub.h: an instance of the subscriber that writes to ClickHouse, and what its parts offer each other.
  *
  *   plugin.c   descriptor, settings, the calls of the host: when rows are sent, and what is kept
  *   run.c      the run, its processes and GPUs, the ledger; what is stored of a process already
@@ -8,15 +7,12 @@
  *   lookup.c   names that the host knows
  *   store.h    what waits for the server; block.h: rows; http.h: the server
  *
- * All of it runs on the host's thread.
- */
+ * All of it runs on the host's thread. */
 #pragma once
 
 #include <rtl/events.h>
 #include <rtl/publish.h>
-#include <rtl/subscriber.h>
 
-#include "host.h"
 #include "map.h"
 #include "store.h"
 #include "wanted.h"

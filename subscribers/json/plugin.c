@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The subscriber that writes timelines; what it makes of events is library/timeline/event_sink.h. The output is opened
+/* The subscriber that writes timelines; what it makes of events is library/timeline/event_sink.h. The output is opened
  * in create; where its name depends on a process that is not known yet, or all of it is of the past, with the first
- * process. All of it runs on the host's thread.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
+ * process. All of it runs on the host's thread. */
 #include "event_sink.h"
-#include "output_place.h"
 
 enum { OUTPUT, ARGS, COUNTERS };
 

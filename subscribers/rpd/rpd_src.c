@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The source librpd_src.so: reads SQLite files in RPD's shape (rocmProfileData, schema versions 1 to 3), whoever
- * made them. rpd.sql says which event a row is: a question for each type, whose answers SQLite sorts by their ends,
- * and whose columns have the names of the event's fields. Here they are merged and put into payloads. Each pid is a
+/* The source librpd_src.so: reads SQLite files in RPD's shape (rocmProfileData, schema versions 1 to 3), whoever made
+ * them. rpd.sql says which event a row is: a question for each type, whose answers SQLite sorts by their ends, and
+ * whose columns have the names of the event's fields. Here they are merged and put into payloads. Each pid is a
  * process; a tracepoint's id is its kind and the id of its name. Counters, monitors, stack frames and arguments of
- * calls are left out. One thread at a time; nothing in a file is believed.
- */
+ * calls are left out. One thread at a time; nothing in a file is believed. */
 #include <rtl/events.h>
 #include <rtl/publish.h>
 #include <rtl/source.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "embed.h"
 #include "events/events.h"
@@ -136,7 +130,7 @@ static bool tracepoint(void *instance, const struct rtl_process *process, uint64
 
 static struct process *process_of(struct reader *r, uint64_t pid, uint64_t ns, const char *program)
 {
-	struct process *p = (struct process *)(uintptr_t)map_get(&r->processes, pid);
+	struct process *p = map_pointer(&r->processes, pid);
 	const struct rtl_process info = {.struct_size = sizeof(info),
 					 .pid = (int32_t)pid,
 					 .start_ns = ns,

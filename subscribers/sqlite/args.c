@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * args.c: rtl_args: the arguments of calls and the like, each set once: as a text, and as the bytes from which
- * a replay makes the event again. In these, strings are named by their ids in rtl_string.
- */
+/* args.c: rtl_args: the arguments of calls and the like, each set once: as a text, and as the bytes from which a replay
+ * makes the event again. In these, strings are named by their ids in rtl_string. */
 #include "sub.h"
 
 #include <rtl/args.h>
-#include <string.h>
 
 bool args_init(struct sub *sub)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dictionary.h: numbers for values that repeat: each is stored once, in a row of a small table, and
- * other rows name it by the number. What has been seen is kept in bounded memory; when that is full it is
- * forgotten, and a value may get a second row. One thread.
- */
+/* dictionary.h: numbers for values that repeat: each is stored once, in a row of a small table, and other rows name it
+ * by the number. What has been seen is kept in bounded memory; when that is full it is forgotten, and a value may get a
+ * second row. One thread. */
 #pragma once
 
 #include "hash.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * exact.c: each event once, over the death of hosts. rtl_position has, for each ring of each
+/* exact.c: each event once, over the death of hosts. rtl_position has, for each ring of each
  * spool, how far its events are in the database; it is written in the transaction that stores
  * them. A host that recovers is told, and goes on from there; what an earlier host has left in
- * the database is found again here: processes by their spool, streams by their fields (run.c).
- */
-#include "output.h"
+ * the database is found again here: processes by their spool, streams by their fields (run.c). */
 #include "output_writer.h"
 #include "sub.h"
 

@@ -8,14 +8,6 @@
 
 #include <rtl/publish.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 /* ---- what is there ---- */
 
 /* A text of rtl_meta in `value`, "" if there is none. */

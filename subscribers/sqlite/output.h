@@ -3,8 +3,6 @@
  * recovers continues what is there. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "output_place.h"
 
 /* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes or goes. */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * pieces.c: views that are put together of several streams' tables, as these appear: rtl_span (what begins
- * and ends in a program's own streams, and in XPTI's), and of XPTI rtl_node, rtl_edge and rtl_xpti_value. pieces.sql
- * makes the pieces. Which a view has says its own SQL, so a host that continues an output goes on with it.
- */
+/* pieces.c: views that are put together of several streams' tables, as these appear: rtl_span (what begins and ends in
+ * a program's own streams, and in XPTI's), and of XPTI rtl_node, rtl_edge and rtl_xpti_value. pieces.sql makes the
+ * pieces. Which a view has says its own SQL, so a host that continues an output goes on with it. */
 #include "sub.h"
 
 #include "embed.h"
 #include "pairing.h"
 
 #include <rtl/events.h>
-#include <string.h>
 
 #include "events/events.h"
 

@@ -2,9 +2,6 @@
 #include "sub.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- making one ---- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * plan.h: how the fields of a type become columns of its table. The rules stand in docs/sqlite.md; reader.c
- * reads by them. Made once for a table; one thread.
- */
+/* plan.h: how the fields of a type become columns of its table. The rules stand in docs/sqlite.md; reader.c reads by
+ * them. Made once for a table; one thread. */
 #pragma once
 
 #include "dictionary.h"

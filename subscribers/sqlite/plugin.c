@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * plugin.c: the descriptor, the settings, and the calls of the host.
+/* plugin.c: the descriptor, the settings, and the calls of the host.
  *
- * The output is opened in create; where its name depends on a process that is not known yet, with
- * the first process. In a collector, which starts its command next, a thread makes the tables
- * meanwhile; it is waited for before anything else is done.
- */
+ * The output is opened in create; where its name depends on a process that is not known yet, with the first process. In
+ * a collector, which starts its command next, a thread makes the tables meanwhile; it is waited for before anything
+ * else is done. */
 #include "sub.h"
 #include "thread_start.h"
-
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { OUTPUT, ARGS, GPU };
 

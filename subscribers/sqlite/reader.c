@@ -2,10 +2,6 @@
 /* reader.c: the life of a source, and the order of its events. See reader.h. */
 #include "reader.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "host.h"

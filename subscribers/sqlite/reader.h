@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * reader.h: the source: gives what is in a database to a host, as it was stored. All of it is read in one
- * transaction, so that a database that grows can be read as well.
+/* reader.h: the source: gives what is in a database to a host, as it was stored. All of it is read in one transaction,
+ * so that a database that grows can be read as well.
  *
- * reader.c is its life and the order of events, reader_info.c all that is no event, reader_rows.c how a
- * row becomes an event. One thread at a time. Nothing in a file is trusted: what is invalid ends the
- * reading after a line, or is an event that counts as abandoned.
- */
+ * reader.c is its life and the order of events, reader_info.c all that is no event, reader_rows.c how a row becomes an
+ * event. One thread at a time. Nothing in a file is trusted: what is invalid ends the reading after a line, or is an
+ * event that counts as abandoned. */
 #pragma once
 
 #include <rtl/publish.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_info.c: what a database says beside events: see reader.h. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "reader.h"
 #include "sub.h"
 
@@ -314,7 +310,7 @@ int reader_begin_process(struct reader *r)
 const char *reader_string(void *instance, const struct rtl_process *process, uint64_t id)
 {
 	struct reader *r = instance;
-	const char *text = (const char *)(uintptr_t)map_get(&r->strings, id);
+	const char *text = map_pointer(&r->strings, id);
 
 	(void)process; /* all have the same */
 	if (text || !id)
@@ -379,7 +375,7 @@ bool reader_tracepoint(void *instance, const struct rtl_process *process, uint64
 	struct reader *r = instance;
 	const uint64_t place = map_get(&r->numbers, (uintptr_t)process);
 	struct reader_process *p = place ? &r->processes[place - 1] : NULL;
-	struct rtl_tracepoint *known = p ? (void *)(uintptr_t)map_get(&p->tracepoints, uid) : NULL;
+	struct rtl_tracepoint *known = p ? map_pointer(&p->tracepoints, uid) : NULL;
 	const uint32_t size = out->struct_size;
 
 	if (p && uid && !known) {

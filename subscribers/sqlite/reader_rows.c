@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_rows.c: rows of storage tables, and the events that they were. See reader.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "plan.h"
 #include "reader.h"
 

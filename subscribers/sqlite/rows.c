@@ -4,7 +4,6 @@
 #include "writer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Beyond some 16 a statement with more rows gains nothing. */
 #define ROWS_AT_ONCE 16u

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rows.h: rows on their way into one table. Some gather in memory and go in by one prepared
- * INSERT of several rows. One thread.
- */
+/* rows.h: rows on their way into one table. Some gather in memory and go in by one prepared INSERT of several rows. One
+ * thread. */
 #pragma once
 
 #include "text.h"

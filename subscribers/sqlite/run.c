@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and
- * fields, the clock, and the ledger. Few rows: plain statements.
- */
+/* run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and fields, the clock, and
+ * the ledger. Few rows: plain statements. */
 #include "embed.h"
-#include "output.h"
 #include "output_writer.h"
 #include "sub.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define LEDGER_APART_NS 1000000000u
 

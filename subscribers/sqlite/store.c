@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * store.c: events, each once, as their stream describes them: a row in the table of its type,
+/* store.c: events, each once, as their stream describes them: a row in the table of its type,
  * rtl_s_<stream>_<type>, and a view rtl_e_<stream>_<type> that decodes it. Ids of rows count
  * over all of these tables: they are the order of delivery.
  *
- * Names may be anything: in tables and columns only [A-Za-z0-9_] is left of them, and what is
- * taken already gets a number. rtl_type and rtl_field say which table and column holds what.
- */
+ * Names may be anything: in tables and columns only [A-Za-z0-9_] is left of them, and what is taken already gets a
+ * number. rtl_type and rtl_field say which table and column holds what. */
 #include "sub.h"
 
 #include "events/events.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define TABLE_PREFIX "rtl_s_"

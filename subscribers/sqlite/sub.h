@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sub.h: an instance of the subscriber, and what its parts offer each other.
+/* sub.h: an instance of the subscriber, and what its parts offer each other.
  *
  *   plugin.c      descriptor, settings, the calls of the host
  *   output.c      which file
@@ -15,15 +14,13 @@
  *   exact.c       each event once: positions, and what an earlier host has left
  *   reader.c      the source: reads what the others have written
  *
- * Rows of events are committed in flush and finish only, in one transaction with the positions up to which they go: a database never holds the one without
- * the other.
+ * Rows of events are committed in flush and finish only, in one transaction with the positions up to which they go: a
+ * database never holds the one without the other.
  *
  * All of it runs on the host's thread, but for the making of the tables, which the host's calls
- * wait for: there are no locks.
- */
+ * wait for: there are no locks. */
 #pragma once
 
-#include "dictionary.h"
 #include "host.h"
 #include "map.h"
 #include "output.h"
@@ -34,7 +31,6 @@
 #include <pthread.h>
 
 #include <rtl/publish.h>
-#include <rtl/subscriber.h>
 
 /* Id in rtl_string of the first name in tables.sql. */
 #define STRING_EMPTY 1

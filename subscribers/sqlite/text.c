@@ -3,10 +3,6 @@
 
 #include "name.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define CHUNK_BYTES ((size_t)64 << 10)
 
 struct arena_chunk {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * text.h: memory for texts, and texts made fit for a database and for the tools that read it. One thread.
- */
+/* text.h: memory for texts, and texts made fit for a database and for the tools that read it. One thread. */
 #pragma once
 
 #include <stddef.h>

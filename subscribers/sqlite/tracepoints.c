@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tracepoints.c: rtl_string, rtl_tracepoint and rtl_tracepoint_metadata. A tracepoint gets its row with
- * the first event that refers to it, and once more when its process ends.
- */
+/* tracepoints.c: rtl_string, rtl_tracepoint and rtl_tracepoint_metadata. A tracepoint gets its row with the first event
+ * that refers to it, and once more when its process ends. */
 #include "sub.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "demangle.h"
 

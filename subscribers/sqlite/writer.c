@@ -7,11 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* ---- descriptors ---- */

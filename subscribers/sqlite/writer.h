@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * writer.h: the connection: transactions, the rows on their way, and what happens when the disk does not take them.
+/* writer.h: the connection: transactions, the rows on their way, and what happens when the disk does not take them.
  *
- * The first error ends the writing: what was committed stays, the open transaction is rolled
- * back, the host is told once. Everything after that does nothing. One thread.
- */
+ * The first error ends the writing: what was committed stays, the open transaction is rolled back, the host is told
+ * once. Everything after that does nothing. One thread. */
 #pragma once
 
 #include "rows.h"

@@ -3,10 +3,6 @@
 #include "breakdown.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "model.h"
 
@@ -141,7 +137,7 @@ static uint64_t pair_of(const void *one, uint64_t other)
 static struct summary_section *key_of(struct breakdown *b, struct summary_section *section,
 				      uint64_t id, const char *name)
 {
-	struct summary_section *key = (void *)(uintptr_t)map_get(&b->keys, pair_of(section, id));
+	struct summary_section *key = map_pointer(&b->keys, pair_of(section, id));
 
 	if (key)
 		return key;
@@ -164,7 +160,7 @@ static struct summary_group *row_of(struct breakdown *b, const struct summary_gr
 	struct summary_section *const section = what->section;
 	const bool full = section->key_rows >= SUMMARY_GROUPS_MAX;
 	const uint64_t pair = pair_of(what, id);
-	struct summary_group *row = (void *)(uintptr_t)map_get(&b->rows, pair);
+	struct summary_group *row = map_pointer(&b->rows, pair);
 	struct summary_section *key;
 
 	if (row)
@@ -192,15 +188,13 @@ static struct summary_within *within_of(struct breakdown *b, const void *owner,
 					struct summary_within **list, struct summary_group *what)
 {
 	const uint64_t pair = pair_of(owner, (uintptr_t)what);
-	struct summary_within *is = (void *)(uintptr_t)map_get(&b->within, pair);
+	struct summary_within *is = map_pointer(&b->within, pair);
 
 	if (is || b->within.hash.count >= WITHIN_MOST)
 		return is;
-	is = calloc(1, sizeof(*is));
-	if (!is || !map_set(&b->within, pair, (uintptr_t)is)) {
-		free(is);
+	is = map_make(&b->within, pair, sizeof(*is));
+	if (!is)
 		return NULL;
-	}
 	is->what = what;
 	is->next = *list;
 	return *list = is;
@@ -256,7 +250,7 @@ static bool forget_ranges(struct breakdown *b, struct map *ranges)
 static struct range *range_of(struct breakdown *b, uint32_t process, uint64_t instance)
 {
 	const uint64_t pair = hash_number(hash_number(instance) + process);
-	struct range *range = (void *)(uintptr_t)map_get(&b->ranges, pair);
+	struct range *range = map_pointer(&b->ranges, pair);
 
 	if (range)
 		return range;
@@ -267,13 +261,10 @@ static struct range *range_of(struct breakdown *b, uint32_t process, uint64_t in
 		b->ranges = (struct map){0};
 	}
 	range = (void *)(uintptr_t)map_take(&b->older_ranges, pair);
-	if (!range)
-		range = calloc(1, sizeof(*range));
-	if (range && !map_set(&b->ranges, pair, (uintptr_t)range)) {
-		free(range);
-		return NULL;
-	}
-	return range;
+	if (!range || map_set(&b->ranges, pair, (uintptr_t)range))
+		return range ? range : map_make(&b->ranges, pair, sizeof(*range));
+	free(range);
+	return NULL;
 }
 
 static void add_within(struct breakdown *b, uint32_t process, uint64_t instance,
@@ -409,7 +400,7 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 			 place->graph);
 		return;
 	}
-	text = (const char *)(uintptr_t)map_get(&b->names, pair_of(process, named));
+	text = map_pointer(&b->names, pair_of(process, named));
 	if (text)
 		snprintf(name + strlen(name), SUMMARY_KEY - strlen(name), " (%.64s)", text);
 	if (process != first)
@@ -433,7 +424,7 @@ bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
 	if (b->summary->by == SUMMARY_BY_GRAPH && place->in_graph)
 		return true; /* once the graph is known */
 	id = key_id(b, place);
-	row = (void *)(uintptr_t)map_get(&b->rows, pair_of(what, id));
+	row = map_pointer(&b->rows, pair_of(what, id));
 	if (!row) {
 		const bool is_group = b->summary->by == SUMMARY_BY_GROUP;
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Tables broken down by a key (`--by`), and the kernels within ranges.
+/* Tables broken down by a key (`--by`), and the kernels within ranges.
  *
  * A key of a table is a section of its own, in summary_section.keys, with rows for names: these are counted in addition
  * to those of the table. A range has its name when it ends; what was submitted in it waits until then, summed up by
  * name. Work is in the innermost range of its thread, and in the kernels of a range is what its inner ones have.
  *
- * Threads: the one that calls the subscriber.
- */
+ * Threads: the one that calls the subscriber. */
 #pragma once
 
 #include <rtl/subscriber.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: collectives of RCCL. Bandwidths are those of rccl-tests (its doc/PERFORMANCE.md). */
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "model.h"
@@ -82,7 +78,7 @@ static struct summary_group *row_of(struct collectives *collectives, const struc
 static bool arrive(struct collectives *collectives, const struct operation *op, uint64_t time)
 {
 	const uint64_t key = hash_number(hash_number((uintptr_t)op->row) + op->is.sequence);
-	struct meeting *meeting = (void *)(uintptr_t)map_get(&collectives->meetings, key);
+	struct meeting *meeting = map_pointer(&collectives->meetings, key);
 	struct summary_skew *skew = op->row->skew;
 
 	if (!skew || op->is.peer >= 0 || op->is.rank < 0 || op->is.rank >= skew->ranks)
@@ -90,11 +86,9 @@ static bool arrive(struct collectives *collectives, const struct operation *op, 
 	if (!meeting) {
 		if (collectives->meetings.hash.count >= MEETINGS_MOST)
 			map_free(&collectives->meetings); /* ranks are not in the trace */
-		meeting = calloc(1, sizeof(*meeting));
-		if (!meeting || !map_set(&collectives->meetings, key, (uintptr_t)meeting)) {
-			free(meeting);
+		meeting = map_make(&collectives->meetings, key, sizeof(*meeting));
+		if (!meeting)
 			return false;
-		}
 		meeting->first = time;
 	}
 	meeting->first = time < meeting->first ? time : meeting->first;
@@ -163,17 +157,15 @@ static struct collective_launch *launch_of(struct collectives *collectives,
 					   const struct rtl_event *event)
 {
 	const uint64_t key = hash_number(hash_number(event->process->number) + event->correlation);
-	struct collective_launch *launch = (void *)(uintptr_t)map_get(&collectives->launches, key);
+	struct collective_launch *launch = map_pointer(&collectives->launches, key);
 
 	if (launch)
 		return launch;
 	if (collectives->launches.hash.count >= LAUNCHES_MOST)
 		settle_first(collectives);
-	launch = calloc(1, sizeof(*launch));
-	if (!launch || !map_set(&collectives->launches, key, (uintptr_t)launch)) {
-		free(launch);
+	launch = map_make(&collectives->launches, key, sizeof(*launch));
+	if (!launch)
 		return NULL;
-	}
 	launch->key = key;
 	*(collectives->first ? &collectives->last->next : &collectives->first) = launch;
 	return collectives->last = launch;

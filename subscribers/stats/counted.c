@@ -2,10 +2,6 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define UNKNOWN_NAME "(unnamed)"
@@ -50,7 +46,7 @@ static void add(struct counted *counted, const struct rtl_event *event, uint64_t
 		uint32_t gpu, uint32_t flags, double value)
 {
 	const uint64_t key = hash_number(event->uid ^ hash_number(kernel ? kernel : gpu)) | 1;
-	struct summary_counter *one = (void *)(uintptr_t)map_get(&counted->all, key);
+	struct summary_counter *one = map_pointer(&counted->all, key);
 
 	if (!one && !(one = make(counted, event, kernel, key)))
 		return (void)counted->host->fail(counted->host, "out of memory");

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: hardware counters by kernel. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "json.h"
 #include "model.h"

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: devices, and what they are called. */
-#include <stdlib.h>
-#include <string.h>
-
-#include <rtl/events.h>
-
 #include "model.h"
 
 struct summary_device *summary_device(struct summary *summary, uint32_t number)

@@ -2,9 +2,6 @@
 /* See gpu_time.h. */
 #include "gpu_time.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define PENDING   4096u
@@ -267,8 +264,8 @@ static void explain_outside(struct gpu_time *gpu, struct host_thread *thread, ui
 
 		if (from >= end)
 			break;
-		before = (uint64_t)((unsigned __int128)ns * (from - begin) / whole);
-		in = (uint64_t)((unsigned __int128)ns * (to - from) / whole);
+		before = between(0, ns, from - begin, whole);
+		in = between(0, ns, to - from, whole);
 		if (begin < from)
 			explain_open(gpu, thread, begin, from, before);
 		else
@@ -305,8 +302,7 @@ static void explain_host(struct gpu_time *gpu, struct host_thread *thread, uint6
 			break;
 		if (begin < from)
 			explain_outside(gpu, thread, begin, from, from - begin);
-		in = (uint64_t)((unsigned __int128)span->in_ns * (to - from) /
-				(span->end - span->begin));
+		in = between(0, span->in_ns, to - from, span->end - span->begin);
 		add(gpu, waits && !gpu->onto ? IDLE_WAIT : IDLE_CALL, NULL, span->what, in);
 		if (in < to - from)
 			explain_outside(gpu, thread, from, to, to - from - in);
@@ -676,7 +672,7 @@ static void take_late(struct gpu_time *gpu)
 	for (uint32_t i = 0; i < gpu->rows.count; i++) {
 		struct idle_row *row = &gpu->rows.list[i];
 
-		row->total_ns = (uint64_t)((unsigned __int128)row->total_ns * idle / gpu->idle_ns);
+		row->total_ns = between(0, row->total_ns, idle, gpu->idle_ns);
 		sum += row->total_ns;
 	}
 	/* what was lost by rounding down */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a GPU did from its first work to its last, and why it did nothing: each nanosecond is busy, or idle with one
+/* What a GPU did from its first work to its last, and why it did nothing: each nanosecond is busy, or idle with one
  * cause. Work comes roughly in order of time.
  *
  * The newest work is kept in a window, thousands of pieces, until it is told in order of its begin: what lies between
@@ -8,8 +7,7 @@
  * late that all around it has been told takes the time from what was idle: exact where it covers whole stretches, else
  * at least so much is taken, and the difference to the most is `uncertain_ns`. Memory is the same whatever comes.
  *
- * Threads: one at a time.
- */
+ * Threads: one at a time. */
 #pragma once
 
 #include "host_time.h"
@@ -182,10 +180,8 @@ void path_end(struct gpu_time *gpu, uint64_t time_ns);
 void path_take_steps(struct host_time *host, bool all);
 /** Tells all work, once there is no more of it. False: out of memory. */
 bool gpu_time_settle(struct gpu_time *gpu);
-/**
- * After that and host_time_close: rows are final. Where work is missing (IDLE_FILTERED, IDLE_LOST; else
- * IDLE_CAUSES) no statement is possible; where calls are, none of what is outside of HIP.
- */
+/** After that and host_time_close: rows are final. Where work is missing (IDLE_FILTERED, IDLE_LOST; else IDLE_CAUSES)
+ * no statement is possible; where calls are, none of what is outside of HIP. */
 void gpu_time_close(struct gpu_time *gpu, enum idle_cause missing, bool calls_missing);
 /** What of idle_ns was not recorded, or of which no statement is possible. */
 uint64_t gpu_time_unknown(const struct gpu_time *gpu, bool only_paused);

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: launches of graphs. */
-#include <inttypes.h>
-#include <rtl/events.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 #include "sink.h"
-#include "wanted.h"
 
 #define LAUNCHES_MOST 65536u     /* whose work may still come */
 #define WORKS_MOST    (1u << 17) /* pieces of it */
@@ -201,7 +195,7 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	const struct breakdown_place place = {.graph = launch->graph,
 					      .keys = 1u << SUMMARY_BY_GRAPH};
 	key = hash_pair(launch->graph, kernels | 1);
-	row = (struct summary_group *)(uintptr_t)map_get(&graphs->rows, key);
+	row = map_pointer(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
 		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
@@ -243,18 +237,16 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works)
 static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *event)
 {
 	const uint64_t key = hash_pair(event->process->number, event->correlation);
-	struct launch *launch = (struct launch *)(uintptr_t)map_get(&graphs->launches, key);
+	struct launch *launch = map_pointer(&graphs->launches, key);
 
 	if (launch)
 		return launch;
 	if ((graphs->launches.hash.count >= LAUNCHES_MOST || graphs->works >= WORKS_MOST) &&
 	    !graphs_settle(graphs, LAUNCHES_MOST / 2, WORKS_MOST / 2))
 		return NULL;
-	launch = calloc(1, sizeof(*launch));
-	if (!launch || !map_set(&graphs->launches, key, (uintptr_t)launch)) {
-		free(launch);
+	launch = map_make(&graphs->launches, key, sizeof(*launch));
+	if (!launch)
 		return NULL;
-	}
 	launch->key = key;
 	launch->pid = event->process->pid;
 	*(graphs->first ? &graphs->last->next : &graphs->first) = launch;

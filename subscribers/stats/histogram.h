@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A histogram of durations for percentiles: log-linear, 64 buckets in each power of two. Values below 128 are kept
+/* A histogram of durations for percentiles: log-linear, 64 buckets in each power of two. Values below 128 are kept
  * exactly; what is read back is the middle of a bucket, at most 1/128 (0.8 %) off. An octave's buckets are allocated
  * when its first value comes: a few KiB where values are alike, 30 KiB at most.
  *
- * Threads: one at a time.
- */
+ * Threads: one at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,15 +42,11 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
 /** Adds all values of `from`; false if out of memory. */
 bool histogram_merge(struct histogram *to, const struct histogram *from);
 
-/**
- * The value that `share` (0 to 1) of all values do not exceed (nearest rank); 0 if there are none.
- */
+/** The value that `share` (0 to 1) of all values do not exceed (nearest rank); 0 if there are none. */
 uint64_t histogram_quantile(const struct histogram *histogram, double share);
 
-/**
- * How durations of `b` compare to those of `a`: the rank-sum test of Mann and Whitney, corrected for
- * ties. Values of one bucket are equal.
- */
+/** How durations of `b` compare to those of `a`: the rank-sum test of Mann and Whitney, corrected for ties. Values of
+ * one bucket are equal. */
 struct histogram_ranks {
 	double greater; /**< how often a value of b is greater than one of a, an equal one half: 0 to 1 */
 	double confidence; /**< that this differs from one half by more than chance: 0 to 1 */

@@ -2,9 +2,6 @@
 /* See host_time.h. */
 #include "host_time.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 #define LANE_LEAST 256u
@@ -18,15 +15,13 @@ struct host_thread *host_thread(struct host_time *time, const struct summary_pro
 				uint32_t tid)
 {
 	const uint64_t key = hash_number((uintptr_t)process) + tid;
-	struct host_thread *thread = (struct host_thread *)(uintptr_t)map_get(&time->by_id, key);
+	struct host_thread *thread = map_pointer(&time->by_id, key);
 
 	if (thread)
 		return thread;
-	thread = calloc(1, sizeof(*thread));
-	if (!thread || !map_set(&time->by_id, key, (uintptr_t)thread)) {
-		free(thread);
+	thread = map_make(&time->by_id, key, sizeof(*thread));
+	if (!thread)
 		return NULL;
-	}
 	thread->process = process;
 	thread->tid = tid;
 	thread->next = time->threads;

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What threads of the host did, and when: calls of HIP, ranges, and when recording was paused. Asked for when
- * it is told why a GPU was idle (gpu_time.h), mostly a while later.
+/* What threads of the host did, and when: calls of HIP, ranges, and when recording was paused. Asked for when it is
+ * told why a GPU was idle (gpu_time.h), mostly a while later.
  *
- * Each thread has two lanes of disjoint spans: its outermost calls, and its innermost ranges. What every GPU
- * has been told about is forgotten. If that is not enough, older spans are merged in pairs: how long it was in
- * calls stays exact, which calls these were becomes "several".
+ * Each thread has two lanes of disjoint spans: its outermost calls, and its innermost ranges. What every GPU has been
+ * told about is forgotten. If that is not enough, older spans are merged in pairs: how long it was in calls stays
+ * exact, which calls these were becomes "several".
  *
- * Threads: one at a time.
- */
+ * Threads: one at a time. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "map.h"
 

@@ -2,11 +2,10 @@
 /* The inside of struct summary, for summary.c and the two printers. */
 #pragma once
 
+#include <inttypes.h>
 #include <rtl/events.h>
-#include <stdbool.h>
 
 #include "gpu_time.h"
-#include "hash.h"
 #include "histogram.h"
 #include "summary.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: which calls captured or added the nodes of graphs. */
 #include <fnmatch.h>
-#include <rtl/events.h>
-#include <string.h>
 
 #include "model.h"
 #include "sink.h"
@@ -59,11 +57,6 @@ enum graph_call graph_call_of(const char *name)
 	return GRAPH_OTHER;
 }
 
-static struct origin_list *list_at(const struct map *map, uint64_t key)
-{
-	return (struct origin_list *)(uintptr_t)map_get(map, key);
-}
-
 static uint64_t key_of(const struct rtl_event *event, uint64_t object)
 {
 	return hash_pair(event->process->number, object);
@@ -72,7 +65,7 @@ static uint64_t key_of(const struct rtl_event *event, uint64_t object)
 /* NULL: the capture has ended, or there was none. */
 static struct origin_list *capture_at(const struct map *map, uint64_t key)
 {
-	struct origin_list *list = list_at(map, key);
+	struct origin_list *list = map_pointer(map, key);
 
 	return list && list->is_open ? list : NULL;
 }
@@ -89,7 +82,7 @@ static bool append(struct origins *origins, struct origin_list *list, const stru
 		summary_section(origins->summary, RTL_STREAM_HIP_CALL, "function", "HIP calls"),
 		name);
 	const struct summary_group **range =
-		call->parent ? (void *)(uintptr_t)map_get(&origins->ranges, key) : NULL;
+		call->parent ? map_pointer(&origins->ranges, key) : NULL;
 	struct origins_of *of = &list->of[strstr(name, "Kernel")   ? KERNELS
 					  : strstr(name, "Memcpy") ? COPIES
 								   : FILLS];
@@ -183,10 +176,10 @@ bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_
 	case GRAPH_INSTANTIATE:
 	case GRAPH_UPDATE:
 	case GRAPH_CLONE:
-		return set_list(origins, first, list_at(&origins->lists, second));
+		return set_list(origins, first, map_pointer(&origins->lists, second));
 	case GRAPH_ADD:
 	case GRAPH_ADD_OTHER:
-		list = list_at(&origins->lists, second);
+		list = map_pointer(&origins->lists, second);
 		if (!list)
 			return true;
 		list->in_order = false;
@@ -202,7 +195,7 @@ void origins_name_range(struct origins *origins, const struct rtl_event *event,
 			const struct summary_group *name)
 {
 	const uint64_t key = key_of(event, event->instance);
-	const struct summary_group **range = (void *)(uintptr_t)map_get(&origins->ranges, key);
+	const struct summary_group **range = map_pointer(&origins->ranges, key);
 
 	if (range)
 		*range = name;
@@ -221,7 +214,7 @@ static unsigned class_of(const struct summary_group *what)
 const struct origin_list *origins_of(const struct origins *origins, const struct rtl_event *event,
 				     uint64_t executable)
 {
-	return list_at(&origins->lists, key_of(event, executable));
+	return map_pointer(&origins->lists, key_of(event, executable));
 }
 
 void origins_tell(const struct origin_list *list, const struct summary_view *nodes)

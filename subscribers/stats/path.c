@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * See gpu_time.h: critical paths, from the end of a range back to its begin. Work waited for what ended before it
- * in its queue, or for other work where the numbers of packets tell of a barrier between these two, or else for the
- * thread that submitted it; and a thread for the work that ended last in a call that waits.
- */
-#include <string.h>
-
+/* See gpu_time.h: critical paths, from the end of a range back to its begin. Work waited for what ended before it in
+ * its queue, or for other work where the numbers of packets tell of a barrier between these two, or else for the thread
+ * that submitted it; and a thread for the work that ended last in a call that waits. */
 #include "model.h"
 
 /* ---- work */

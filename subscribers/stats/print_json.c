@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: the JSON. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "json.h"
 #include "model.h"
 
@@ -68,9 +64,8 @@ static void print_parts(struct json *json, const struct summary_group *range)
 		json_object(json, NULL);
 		if (parts[i]->process->rank >= 0)
 			json_number(json, "rank", (uint64_t)parts[i]->process->rank);
-		json_number(json, "pid", (uint64_t)parts[i]->process->pid);
-		json_number(json, "count", parts[i]->count);
-		json_number(json, "total_ns", parts[i]->total_ns);
+		json_numbers(json, "pid count total_ns", (uint64_t)parts[i]->process->pid,
+			     parts[i]->count, parts[i]->total_ns);
 		json_real(json, "mean_ns", (double)parts[i]->total_ns / (double)parts[i]->count, 1);
 		print_idle(json, "path", &parts[i]->path);
 		json_end(json);
@@ -129,13 +124,10 @@ static void print_group(struct json *json, const struct summary_group *group, co
 	if (key)
 		json_text(json, "key", key);
 	json_text(json, "name", group->name);
-	json_number(json, "count", group->count + group->untimed);
-	if (group->untimed)
-		json_number(json, "untimed", group->untimed);
+	json_numbers(json, "count ?untimed", group->count + group->untimed, group->untimed);
 	if (group->section->has_bytes)
 		json_number(json, "bytes", group->bytes);
-	if (group->failed)
-		json_number(json, "failed", group->failed);
+	json_numbers(json, "?failed", group->failed);
 	if (!strcmp(group->section->title, SUMMARY_RANGES))
 		json_numbers(json,
 			     "gpu_busy_ns gpu_not_submitted_ns gpu_not_started_ns gpu_unknown_ns",
@@ -199,13 +191,9 @@ static void print_section(struct json *json, const struct summary_section *secti
 	}
 	json_text(json, "stream", section->stream);
 	json_text(json, "kind", section->kind);
-	json_numbers(json, "count total_ns names", view.operations, view.total_ns, view.count);
-	if (section->refused)
-		json_number(json, "refused", section->refused);
-	if (section->unlinked)
-		json_number(json, "unlinked", section->unlinked);
-	if (section->unpaired)
-		json_number(json, "unpaired", section->unpaired);
+	json_numbers(json, "count total_ns names ?refused ?unlinked ?unpaired", view.operations,
+		     view.total_ns, view.count, section->refused, section->unlinked,
+		     section->unpaired);
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
@@ -229,8 +217,7 @@ static void print_cause(struct json *json, const struct idle_row *row)
 			  : row->cause == PATH_WORK  ? "work"
 						     : "function",
 			  row->what->name);
-	if (row->thread)
-		json_number(json, "tid", row->thread->tid);
+	json_numbers(json, "?tid", row->thread ? row->thread->tid : 0);
 }
 
 static void print_gap(struct json *json, const struct summary_gap *gap)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * See model.h: tables. Numbers stand in columns as wide as they need; names come last and get the rest of
- * the line, those that do not fit lose their middle, such that different ones look different.
- */
+/* See model.h: tables. Numbers stand in columns as wide as they need; names come last and get the rest of the line,
+ * those that do not fit lose their middle, such that different ones look different. */
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See model.h: in the text, why GPUs were idle, and what processes and ranks have done. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 /* Columns of idle causes. */

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * See summary.h: the text. Where lines are short, numbers have a digit less and stand closer, and
- * those that do not fit are left out.
- */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
+/* See summary.h: the text. Where lines are short, numbers have a digit less and stand closer, and those that do not fit
+ * are left out. */
 #include "model.h"
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: what each process and each rank has done. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "model.h"
 
 struct summary_process *summary_process(struct summary *summary, uint64_t key)

@@ -2,8 +2,6 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <string.h>
-
 #include "model.h"
 
 struct sink_stream {

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counts the events of a host into a summary: what the subscriber and `rtl summary` have in common.
- * Threads: the one that calls the subscriber.
- */
+/* Counts the events of a host into a summary: what the subscriber and `rtl summary` have in common.
+ * Threads: the one that calls the subscriber. */
 #pragma once
 
 #include <rtl/args.h>
-#include <rtl/subscriber.h>
 
 #include "breakdown.h"
-#include "map.h"
 #include "pairing.h"
-#include "summary.h"
 #include "wanted.h"
 
 /* Hardware counters, of dispatches by kernel and of GPUs in intervals. */
@@ -63,11 +58,9 @@ enum graph_call graph_call_of(const char *name);
 struct origin_list;
 struct summary_view;
 
-/*
- * Which calls captured or added the nodes of graphs: those of a capture in order are the nodes in order, if one
- * thread captured one stream. Of other graphs it is said what the calls of all kernels, copies or fills have in
- * common. Where the numbers differ nothing is known. Threads: the one that calls the subscriber.
- */
+/* Which calls captured or added the nodes of graphs: those of a capture in order are the nodes in order, if one thread
+ * captured one stream. Of other graphs it is said what the calls of all kernels, copies or fills have in common. Where
+ * the numbers differ nothing is known. Threads: the one that calls the subscriber. */
 struct origins {
 	struct summary *summary;
 	struct map lists; /* hash of process and graph or executable -> struct origin_list * */
@@ -89,10 +82,8 @@ const struct origin_list *origins_of(const struct origins *origins, const struct
 void origins_tell(const struct origin_list *list, const struct summary_view *nodes);
 void origins_fini(struct origins *origins);
 
-/*
- * Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
- * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber.
- */
+/* Launches of graphs: work within calls of hipGraphLaunch is gathered by its correlation, until very many others have
+ * come. An argument of the call tells which executable it was. Threads: the one that calls the subscriber. */
 struct graphs {
 	const struct rtl_host *host;
 	struct summary *summary;
@@ -121,10 +112,8 @@ bool graphs_settle(struct graphs *graphs, size_t launches, size_t works);
 /** While the summary is there. */
 void graphs_fini(struct graphs *graphs);
 
-/*
- * Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one
- * of the two wait for it, until very many others have come.
- */
+/* Collectives of RCCL, by operation and communicator: their kernel is that of the same correlation. Those that lack one
+ * of the two wait for it, until very many others have come. */
 struct collectives {
 	const struct rtl_host *host;
 	struct summary *summary;
@@ -140,9 +129,8 @@ bool collectives_add_kernel(struct collectives *collectives, const struct rtl_ev
 /** After the last event, while the summary is there: counts what is left, and frees all. */
 void collectives_settle(struct collectives *collectives);
 
-/*
- * A track: one kind of things on one stream that take time, and their section of the summary.
- * Which kinds a stream has follows from the description of its types alone:
+/* A track: one kind of things on one stream that take time, and their section of the summary. Which kinds a stream has
+ * follows from the description of its types alone:
  *
  * - an end event whose payload has the TIME fields begin_ns and end_ns says itself how long it took (a dispatch on the
  *   GPU); if there is a field `gpu` too and it is a task, it makes that device busy; of a transfer, `bytes` says how
@@ -155,8 +143,7 @@ void collectives_settle(struct collectives *collectives);
  * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device is called.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first string of the payload.
- * Different tracepoints with equal names are one row.
- */
+ * Different tracepoints with equal names are one row. */
 struct track;
 
 /** What all tracks of an instance share. */

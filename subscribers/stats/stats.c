@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The statistics subscriber, libstats_sub.so: sums up by name how long things took and how busy
- * each GPU was, and prints that at the end. Memory is bounded, nothing is allocated for an event.
- * rtl-stats(7) is its manual, sink.h says what it counts.
+/* The statistics subscriber, libstats_sub.so: sums up by name how long things took and how busy each GPU was, and
+ * prints that at the end. Memory is bounded, nothing is allocated for an event. rtl-stats(7) is its manual, sink.h says
+ * what it counts.
  *
- * Threads: the host calls one instance from one thread at a time; instances share nothing.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <rtl/subscriber.h>
-
+ * Threads: the host calls one instance from one thread at a time; instances share nothing. */
 #include "host.h"
-#include "output_name.h"
 #include "output_place.h"
 #include "sink.h"
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* See summary.h: counting. */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rtl/events.h>
-
 #include "demangle.h"
 #include "model.h"
 
@@ -70,10 +64,7 @@ void summary_group_destroy(struct summary_group *group)
 		return;
 	for (size_t i = 0; group->graph && i < group->graph->nodes.count; i++)
 		summary_group_destroy(group->graph->groups[i]);
-	for (struct summary_within *next, *is = group->within; is; is = next) {
-		next = is->next;
-		free(is);
-	}
+	list_free(group->within);
 	for (struct summary_part *next, *is = group->parts; is; is = next) {
 		next = is->next;
 		idle_rows_fini(&is->path);
@@ -392,9 +383,6 @@ void summary_destroy(struct summary *summary)
 		gpu_time_fini(&d->time);
 	free(summary->gaps);
 	host_time_fini(&summary->host);
-	for (struct memory *next, *memory = summary->memory; memory; memory = next) {
-		next = memory->next;
-		free(memory);
-	}
+	list_free(summary->memory);
 	free(summary);
 }

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the statistics subscriber and `rtl summary` have in common, so that both show the same:
- * counting durations by name, busy time by device, the ledger; printing them as a table for
- * people or as JSON for programs. This is the one header of the static library rtl_summary.
+/* What the statistics subscriber and `rtl summary` have in common, so that both show the same: counting durations by
+ * name, busy time by device, the ledger; printing them as a table for people or as JSON for programs. This is the one
+ * header of the static library rtl_summary.
  *
  * Memory depends on the number of different names, which is bounded, not on that of events.
  *
- * Threads: one at a time. Texts given are copied.
- */
+ * Threads: one at a time. Texts given are copied. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include <rtl/types.h>
@@ -104,11 +100,9 @@ enum summary_by {
 };
 
 #define SUMMARY_ERROR 512u
-/**
- * Before anything is counted. 0, or an rtl_error, and what is wrong.
+/** Before anything is counted. 0, or an rtl_error, and what is wrong.
  * @param by  range, stream, ...; NULL: nothing
- * @param groups  file of patterns, for group; NULL: as RTL_GROUPS says, if anything
- */
+ * @param groups  file of patterns, for group; NULL: as RTL_GROUPS says, if anything */
 int summary_set_by(struct summary *summary, const char *by, const char *groups,
 		   char error[SUMMARY_ERROR]);
 
@@ -152,12 +146,10 @@ struct summary_difference {
 	bool json;
 };
 
-/**
- * Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more and
+/** Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more and
  * that is no chance: of several runs of each side their means tell (Welch's t-test), else the durations of kernels
  * (rank-sum test); what a single run says of the host is unsure. Chance is 1 % for all rows together.
- * @return how many rows are slower by more than `fail`; -1: out of memory
- */
+ * @return how many rows are slower by more than `fail`; -1: out of memory */
 int summary_print_difference(FILE *file, const struct summary_difference *how);
 
 #define SUMMARY_DURATION_SIZE 16

@@ -2,15 +2,8 @@
 /* See sink.h. */
 #include "sink.h"
 
-#include <inttypes.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <rtl/events.h>
 #include <rtl/publish.h>
 
-#include "map.h"
 #include "model.h"
 
 #define NO_FIELD     UINT32_MAX
@@ -84,11 +77,6 @@ static void out_of_memory(struct track *track)
 
 /* ---- rows by id ---- */
 
-static struct summary_group *find_id(const struct map *ids, uint64_t key)
-{
-	return (void *)(uintptr_t)map_get(ids, key);
-}
-
 static void put_id(struct map *ids, uint64_t key, struct summary_group *group)
 {
 	if (ids->hash.count >= IDS_MOST)
@@ -128,7 +116,7 @@ static inline struct summary_group *find_group(struct track *track, const struct
 
 	if (key && key == track->last.key)
 		return track->last.group;
-	group = key ? find_id(&track->groups, key) : NULL;
+	group = key ? map_pointer(&track->groups, key) : NULL;
 	if (!group) {
 		group = summary_group(track->section, event_name(track, event, uid, string, text));
 		if (group && key)
@@ -286,7 +274,7 @@ static bool add_launch(struct track *track, const struct breakdown_place *place,
 
 	if (!call)
 		return true;
-	group = find_id(&track->launch_groups, event->uid);
+	group = map_pointer(&track->launch_groups, event->uid);
 	if (!group) {
 		if (!track->launches)
 			track->launches = summary_section(track->tracks->summary, RTL_STREAM_HSA,
