@@ -92,7 +92,7 @@ class Merge(Case):
     def test_align_collectives__clocks_by_when_they_ended(self):
         self.make("a.db", "b.db", "c.db")
         for name in ("a.db", "b.db", "c.db"):
-            self.change(name, "UPDATE rtl_s_rtl_hsa_task_end SET correlation = id; CREATE VIEW rtl_e_rtl_rccl_operation AS"
+            self.script(name, "UPDATE rtl_s_rtl_hsa_task_end SET correlation = id; CREATE VIEW rtl_e_rtl_rccl_operation AS"
                               " SELECT process, correlation, 7 AS communicator, 'AllReduce' AS operation,"
                               " correlation / 2 AS sequence, correlation % 2 - 1 AS peer FROM rtl_dispatches;")
         self.other_host("b.db", 10**15)
@@ -105,7 +105,7 @@ class Merge(Case):
         self.assertEqual(self.rtl("merge", "--align-collectives", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
         self.assertEqual({now - was[pid] for pid, now in self.ask("all.db", starts) if pid in was},
                          {differ[len(differ) // 2]})
-        self.change("b.db", "DROP VIEW rtl_e_rtl_rccl_operation")
+        self.script("b.db", "DROP VIEW rtl_e_rtl_rccl_operation")
         self.refused(1, "b.db: shares no collective", "merge", "--align-collectives", "-o", "x.db", "a.db", "b.db")
 
     def test_merged_and_one_more(self):
