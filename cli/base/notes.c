@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,8 +59,7 @@ static void take_line(struct notes *notes, const char *line)
 	}
 }
 
-/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno.
- */
+/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno. */
 static FILE *open_notes(const char *folder, uid_t *owner)
 {
 	char path[PATH_MAX];

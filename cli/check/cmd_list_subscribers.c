@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-subscribers: the plugins that a name in RTL_SUBSCRIBERS finds, and their settings. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <rtl/plugin.h>
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * convert_format.c: which format an output has, by --format and the suffix of its name, and the
- * making of it. An older file of that kind is replaced, another file is not.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* convert_format.c: which format an output has, by --format and the suffix of its name, and the making of it. An older
+ * file of that kind is replaced, another file is not. */
 
 #include "cli.h"
 #include "convert.h"
-#include "timeline.h"
 
 #define TABLES      ".csv"
 #define CAN(format) (1u << CONVERT_##format)

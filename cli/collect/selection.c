@@ -2,9 +2,6 @@
 #include "selection.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "pattern.h"

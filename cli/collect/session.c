@@ -3,17 +3,12 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <rtl/plugin.h>
 
 #include "cli.h"
 #include "database.h"
 #include "library.h"
-#include "output_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
 #define MESSAGE_SIZE        8192

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hardware counters that a command is to collect: what can be wrong with them is found before a program
- * starts, as far as that is known without its GPUs.
- */
+/* Hardware counters that a command is to collect: what can be wrong with them is found before a program starts, as far
+ * as that is known without its GPUs. */
 #include <definitions.h>
 #include <errno.h>
 #include <metrics.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "pattern.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl env: prints what a shell must export so that programs started from it can be traced. */
-#include <string.h>
 
 #include "cli.h"
 #include "session.h"

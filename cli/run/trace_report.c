@@ -2,8 +2,6 @@
 #include "ending.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include "folders.h"
 #include "launch.h"
 #include "summary.h"
-#include "timeline.h"
 
 #define TOP_ROWS       10
 #define SIBLINGS_SHOWN 8
