@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "embed.h"
@@ -142,10 +141,8 @@ static void write_entry(struct json *json, struct subject *subject, const struct
 	} else {
 		json_text(json, "expression", def->expression);
 	}
-	if (block && block->registers) {
-		json_number(json, "instances", block->instances);
-		json_number(json, "registers", block->registers);
-	}
+	if (block && block->registers)
+		json_numbers(json, "instances registers", block->instances, block->registers);
 	if (!def->block && entry->metric) {
 		json_array(json, "needs");
 		for (size_t i = 0; i < entry->metric->input_count; i++)
