@@ -139,10 +139,9 @@ static char **environment_with(const struct session_variable *variables, size_t 
 	made = cli_need(calloc(count + size + 1, sizeof(*made)));
 	for (; n < count; n++)
 		made[n] = cli_format("%s=%s", variables[n].name, variables[n].value);
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i++)
 		if (!is_replaced(variables, count, environ[i]))
 			made[n++] = environ[i];
-	}
 	return made;
 }
 

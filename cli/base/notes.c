@@ -40,10 +40,9 @@ int notes_write(const char *folder, const struct notes *notes)
 	file = fopen(path, "we");
 	if (!file)
 		return errno;
-	for (size_t i = 0; i < MEMBERS; i++) {
+	for (size_t i = 0; i < MEMBERS; i++)
 		if (*member(notes, i))
 			fprintf(file, "%s %s%c", members[i].key, *member(notes, i), 0);
-	}
 	error = ferror(file) ? EIO : 0;
 	return fclose(file) ? errno : error;
 }

@@ -60,10 +60,9 @@ static const struct block *block_of(struct subject *subject, const char *name)
 {
 	struct block *block;
 
-	for (size_t i = 0; i < subject->block_count; i++) {
+	for (size_t i = 0; i < subject->block_count; i++)
 		if (!strcmp(subject->blocks[i].name, name))
 			return &subject->blocks[i];
-	}
 	if (subject->block_count == BLOCKS_MOST)
 		return NULL;
 	block = &subject->blocks[subject->block_count++];

@@ -62,8 +62,7 @@ int convert_choose(struct convert_job *job, const char *format)
 	job->format = (enum convert_format)chosen;
 	if (job->count > 1 && chosen != CONVERT_PERFETTO && chosen != CONVERT_HTA)
 		return cli_usage(
-			"convert: %s files are made of one trace; `rtl merge` makes one of "
-			"several",
+			"convert: %s files are made of one trace; `rtl merge` makes one of several",
 			formats[chosen]);
 	if (chosen == CONVERT_RPD && convert_selects(&job->selection))
 		return cli_usage("convert: -o %s: holds all of a trace; RPD's rpd_trim cuts it",

@@ -140,8 +140,8 @@ static int add_tool(struct session *session, char *path)
 		return CLI_OK;
 	}
 	if (strpbrk(path, ":;"))
-		return cli_failed("%s: a folder with blanks or colons in its name cannot be "
-				  "given to the HSA runtime and the loader; install rtl elsewhere",
+		return cli_failed("%s: a folder with blanks or colons in its name cannot be given "
+				  "to the HSA runtime and the loader; install rtl elsewhere",
 				  path);
 	add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
 	*strrchr(path, '/') = '\0';
@@ -154,10 +154,9 @@ static int go_without_rocm(struct session *session, const char *path)
 {
 	const char *fallback = getenv("RTL_MODE_FALLBACK");
 
-	session->no_rocm =
-		cli_format("this rtl has no interceptors for ROCm, %s is not there; what programs "
-			   "publish themselves can be recorded",
-			   path);
+	session->no_rocm = cli_format("this rtl has no interceptors for ROCm, %s is not there; "
+				      "what programs publish themselves can be recorded",
+				      path);
 	if (session->mode && !(fallback && !strcmp(fallback, "1")))
 		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
 	return CLI_OK;
@@ -247,9 +246,9 @@ static int prepare_xpti(struct session *session)
 		add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING", false);
 		add_xpti_links(session, path);
 	} else if (session->xpti) {
-		status = cli_failed("--xpti: rtl's XPTI framework, %s: %s; install it, or leave "
-				    "the option out",
-				    path, strerror(errno));
+		status = cli_failed(
+			"--xpti: rtl's XPTI framework, %s: %s; install it, or leave the option out",
+			path, strerror(errno));
 	}
 	free(path);
 	return status;
@@ -397,10 +396,9 @@ static bool is_own(const struct rtl_subscriber *subscriber)
 {
 	static const char *const names[] = {"sqlite", "json", "stats"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(subscriber->name, names[i]))
 			return true;
-	}
 	return false;
 }
 

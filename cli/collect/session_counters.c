@@ -144,12 +144,11 @@ static int check(struct session *session, const char *list)
 	int status = check_sample(sample, kernels);
 
 	if (!status && source && !strcmp(source, "runtime"))
-		status = cli_usage(
-			"--counters: counters need intercepted queues; use the source queue, "
-			"not runtime");
+		status = cli_usage("--counters: counters need intercepted queues; use the source "
+				   "queue, not runtime");
 	if (!status && !sample && mode && !strcmp(mode, "lite"))
-		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "
-				   "standard");
+		status = cli_usage(
+			"--counters: mode lite does not follow all dispatches; use mode standard");
 	if (!status)
 		status = set_definitions(session, list);
 	if (!status && passes && strcmp(passes, "rotate") != 0 && strcmp(passes, "fail") != 0)

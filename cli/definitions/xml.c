@@ -114,10 +114,9 @@ static char read_value(struct reader *r, char **values)
 			r->at[-2] = '\0';
 		}
 	}
-	for (size_t i = 0; i < VALUES; i++) {
+	for (size_t i = 0; i < VALUES; i++)
 		if (!strcmp(name, names[i]))
 			values[i] = value;
-	}
 	return end;
 }
 
