@@ -364,17 +364,14 @@ static int check_output(const char *path)
 	return status;
 }
 
-/* A text of which %XX stands for what has a meaning in a list; `percent`: for a percent sign. */
-static void write_encoded(FILE *stream, const char *text, const char *meaning, const char *percent)
+/* A text of which %XX stands for what has a meaning in a list. */
+static void write_encoded(FILE *stream, const char *text, const char *meaning)
 {
-	for (; *text; text++) {
-		if (*text == '%')
-			fputs(percent, stream);
-		else if (strchr(meaning, *text))
+	for (; *text; text++)
+		if (strchr(meaning, *text))
 			fprintf(stream, "%%%02X", (unsigned char)*text);
 		else
 			fputc(*text, stream);
-	}
 }
 
 /* ---- the subscribers ---- */
@@ -511,7 +508,7 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 			note_output(session, subscriber->name, pattern);
 	}
 	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
-	write_encoded(list, pattern ? pattern : absolute, "&:", "%25");
+	write_encoded(list, pattern ? pattern : absolute, "%&:");
 	free(pattern);
 	free(absolute);
 	return status;
@@ -522,7 +519,7 @@ static void write_name(const struct rtl_plugin *plugin, FILE *list)
 {
 	char *path = realpath(rtl_plugin_path(plugin), NULL);
 
-	write_encoded(list, path ? path : rtl_plugin_path(plugin), ":?", "%25");
+	write_encoded(list, path ? path : rtl_plugin_path(plugin), "%:?");
 	free(path);
 }
 
