@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl completion: what a shell needs to complete the words of rtl. */
-#include <string.h>
 
 #include "cli.h"
 #include "embed.h"

@@ -2,8 +2,6 @@
 /* The command `rtl`: finds the verb. Each verb is in its cmd_<verb>.c. */
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rtl/types.h>

@@ -6,15 +6,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -144,10 +139,9 @@ static char **environment_with(const struct session_variable *variables, size_t 
 	made = cli_need(calloc(count + size + 1, sizeof(*made)));
 	for (; n < count; n++)
 		made[n] = cli_format("%s=%s", variables[n].name, variables[n].value);
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size; i++)
 		if (!is_replaced(variables, count, environ[i]))
 			made[n++] = environ[i];
-	}
 	return made;
 }
 

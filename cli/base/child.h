@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Runs the traced command as if rtl were not there: same terminal, same process group, same
- * standard files, same signal mask and dispositions.
+/* Runs the traced command as if rtl were not there: same terminal, same process group, same standard files, same signal
+ * mask and dispositions.
  *
  * A signal from the terminal, or one sent to the whole process group, reaches the command without rtl's help. One sent
  * to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose terminal has gone. A second child, the
  * witness, tells which of both it was: it is in the group, blocks all signals and counts those that it gets. rtl ends
  * when the command has ended and its own work is done.
  *
- * While there is work, a thread of its own takes care of signals, so that none waits for a piece of
- * work. Call this from one thread; there may be no other children.
- */
+ * While there is work, a thread of its own takes care of signals, so that none waits for a piece of work. Call this
+ * from one thread; there may be no other children. */
 #pragma once
 
 #include <stdbool.h>
@@ -52,14 +50,11 @@ struct child_work {
 	bool waits_for_all;
 };
 
-/**
- * Runs a command until it ends.
+/** Runs a command until it ends.
  * @param variables  to set for it
  * @param work  NULL: none
  * @param[out] status  as waitpid gives it
- * @return 0, or the errno with which the command could not be started; then none of the work has
- *         been done
- */
+ * @return 0, or the errno with which the command could not be started; then none of the work has been done */
 int child_run(char **argv, const struct session_variable *variables, size_t count,
 	      const struct child_work *work, int *status);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the commands of `rtl` share: how a command describes itself, how its arguments are read, how it complains. The
- * help is printed from the same description that the arguments are read by. One thread.
- */
+/* What the commands of `rtl` share: how a command describes itself, how its arguments are read, how it complains. The
+ * help is printed from the same description that the arguments are read by. One thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -99,17 +97,14 @@ extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd
 	cmd_list_subscribers, cmd_new_subscriber, cmd_completion, cmd_doctor, cmd_selftest,
 	cmd_check_subscriber;
 
-/**
- * Reads a command's arguments into a struct of its own, as its options and operands say.
+/** Reads a command's arguments into a struct of its own, as its options and operands say.
  * @param into  the struct; what was not given stays as it is
- * @return negative: go on; else the exit status: help was asked for, or something was refused
- */
+ * @return negative: go on; else the exit status: help was asked for, or something was refused */
 int cli_read(const struct cli_command *command, int argc, char **argv, void *into);
 /** The same into what the command asks for, and runs it. argv[0] is its name. The exit status. */
 int cli_start(const struct cli_command *command, int argc, char **argv);
 
-/** A line to stdout; control characters in what comes from traces and paths are shown as escapes.
- */
+/** A line to stdout; control characters in what comes from traces and paths are shown as escapes. */
 void cli_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** "rtl: " and a line to stderr; returns the status. */
 int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,9 +2,7 @@
 #include "database.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -61,8 +59,8 @@ int64_t database_number(const struct database *database, const char *sql, const 
 int database_has_table(const struct database *database, const char *name)
 {
 	return (int)database_number(database,
-				    "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type IN"
-				    " ('table', 'view') AND name = ?)",
+				    "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type IN "
+				    "('table', 'view') AND name = ?)",
 				    name);
 }
 
@@ -199,10 +197,9 @@ static int say_unfinished(struct database *database, const char *advice)
 
 	if (writer && output_writer_lives(writer)) {
 		sscanf(writer, "%d %*u %255s", &pid, host);
-		cli_error(
-			"%s is not complete: as far as can be seen, process %d on %s still writes "
-			"it%s",
-			database->path, pid, host, advice);
+		cli_error("%s is not complete: as far as can be seen, process %d on %s still "
+			  "writes it%s",
+			  database->path, pid, host, advice);
 		status = CLI_UNFINISHED;
 	} else if (writer) {
 		cli_error("%s is not complete: what wrote it was cut off; `rtl recover` lists what "

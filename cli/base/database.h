@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Traces in SQLite: the rocpd schema as RPD's version 3 has it, and rtl's own tables if they are
- * there. Read only, in one pass, in bounded memory. One thread.
- */
+/* Traces in SQLite: the rocpd schema as RPD's version 3 has it, and rtl's own tables if they are there. Read only, in
+ * one pass, in bounded memory. One thread. */
 #pragma once
 
 #include <sqlite3.h>

@@ -6,9 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,10 +54,9 @@ static void add_bytes(void *user, const char *path)
 
 static bool is_known(const struct folders *folders, const char *path)
 {
-	for (size_t i = 0; i < folders->count; i++) {
+	for (size_t i = 0; i < folders->count; i++)
 		if (!strcmp(folders->items[i].path, path))
 			return true;
-	}
 	return false;
 }
 
@@ -362,18 +359,17 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 	is->struct_size = sizeof(*is);
 	error = look_patiently(path, is);
 	if (error == RTL_ENOENT)
-		return cli_failed(
-			"%s: %s: there is no such file or folder; `rtl recover` lists what "
-			"can be recovered",
-			verb, path);
+		return cli_failed("%s: %s: there is no such file or folder; `rtl recover` lists "
+				  "what can be recovered",
+				  verb, path);
 	if (error == RTL_EFORMAT)
 		return refuse_format(verb, path);
 	if (error)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
 	if (is->kind == RTL_FOLDER_DEBRIS)
-		return cli_failed("%s: %s holds no events: its maker was killed; `rtl recover` "
-				  "removes it",
-				  verb, path);
+		return cli_failed(
+			"%s: %s holds no events: its maker was killed; `rtl recover` removes it",
+			verb, path);
 	return is->kind == RTL_FOLDER_OTHER ? look_at_recording(verb, path) : CLI_OK;
 }
 
@@ -416,9 +412,9 @@ int running_find(const char *verb, const char *name, struct running *running)
 		return CLI_OK;
 	}
 	if (name && !cli_number(name, &pid))
-		return cli_usage("%s: '%s' is neither the process of an `rtl trace` nor a folder's "
-				 "path",
-				 verb, name);
+		return cli_usage(
+			"%s: '%s' is neither the process of an `rtl trace` nor a folder's path",
+			verb, name);
 	folders_find(&folders);
 	for (size_t i = 0; i < folders.count; i++)
 		if (is_meant(&folders.items[i], name) && !found++) {

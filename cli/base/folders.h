@@ -2,9 +2,6 @@
 /* The folders in which processes keep their events for a collector: finding them, looking into them. One thread. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
 #include <rtl/collector.h>

@@ -3,9 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 

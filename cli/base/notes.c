@@ -4,11 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,10 +40,9 @@ int notes_write(const char *folder, const struct notes *notes)
 	file = fopen(path, "we");
 	if (!file)
 		return errno;
-	for (size_t i = 0; i < MEMBERS; i++) {
+	for (size_t i = 0; i < MEMBERS; i++)
 		if (*member(notes, i))
 			fprintf(file, "%s %s%c", members[i].key, *member(notes, i), 0);
-	}
 	error = ferror(file) ? EIO : 0;
 	return fclose(file) ? errno : error;
 }
@@ -62,8 +58,7 @@ static void take_line(struct notes *notes, const char *line)
 	}
 }
 
-/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno.
- */
+/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno. */
 static FILE *open_notes(const char *folder, uid_t *owner)
 {
 	char path[PATH_MAX];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What `rtl trace` leaves in its collector's folder, so that `rtl recover` can complete the output
- * if rtl dies: a file of `KEY VALUE`, each with a zero behind it. It goes with the folder. One thread.
- */
+/* What `rtl trace` leaves in its collector's folder, so that `rtl recover` can complete the output
+ * if rtl dies: a file of `KEY VALUE`, each with a zero behind it. It goes with the folder. One thread. */
 #pragma once
 
 #include <sys/types.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A file that is made in one go: it is FILE.part until it is whole, and has its own name from then
- * on. Whatever stops its making, no part of it is under that name. One thread.
+/* A file that is made in one go: it is FILE.part until it is whole, and has its own name from then on. Whatever stops
+ * its making, no part of it is under that name. One thread.
  *
  *     struct part part;
  *

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is left to be written, as a bar on the terminal, where standard error is one and it takes longer
- * than a moment. One thread, but for progress_is_shown and progress_clear.
- */
+/* What is left to be written, as a bar on the terminal, where standard error is one and it takes longer than a moment.
+ * One thread, but for progress_is_shown and progress_clear. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a verb shows: JSON, which it writes once, or text, which is a query of that JSON. One thread.
- */
+/* What a verb shows: JSON, which it writes once, or text, which is a query of that JSON. One thread. */
 #pragma once
 
 #include "json.h"
@@ -13,9 +11,7 @@ struct view {
 };
 
 void view_begin(struct view *view, bool as_json);
-/**
- * Prints it: as it is, or what a query makes of it (?1), a line for each row. A second column says at which
- * column what does not fit into a line goes on in the next one; NULL: the line is printed as it is.
- * @return CLI_OK, or CLI_FAILED after a line
- */
+/** Prints it: as it is, or what a query makes of it (?1), a line for each row. A second column says at which column
+ * what does not fit into a line goes on in the next one; NULL: the line is printed as it is.
+ * @return CLI_OK, or CLI_FAILED after a line */
 int view_end(struct view *view, const char *sql);

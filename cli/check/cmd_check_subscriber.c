@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl check-subscriber: runs a subscriber through its life cycle on synthetic streams and reports mistakes:
- * check_subscriber.sh, which calls the command again for each scenario. All of these run in children.
- */
+/* rtl check-subscriber: runs a subscriber through its life cycle on synthetic streams and reports mistakes:
+ * check_subscriber.sh, which calls the command again for each scenario. All of these run in children. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl doctor: why tracing does not work here, or what will not, and what to do about it. */
 #include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <rtl/collector.h>
-#include <rtl/plugin.h>
-#include <rtl/types.h>
-
-#include "cli.h"
-#include "collect.h"
 #include "doctor.h"
 #include "embed.h"
 #include "launch.h"
@@ -38,11 +28,8 @@ static void write_process(struct json *json, const struct doctor_process *p)
 	json_number(json, "pid", (uint64_t)p->pid);
 	json_text(json, "program", p->program);
 	json_bool(json, "hsa_tool", p->hsa > 0);
-	json_number(json, "dispatches", p->dispatches);
-	json_number(json, "copies", p->copies);
-	json_number(json, "hip_calls", p->hip);
-	json_number(json, "roctx", p->roctx);
-	json_number(json, "other_events", p->others);
+	json_numbers(json, "dispatches copies hip_calls roctx other_events", p->dispatches,
+		     p->copies, p->hip, p->roctx, p->others);
 	json_end(json);
 }
 
@@ -51,8 +38,8 @@ static int end(struct doctor *doctor)
 	struct json *json = &doctor->view.json;
 
 	json_end(json);
-	json_number(json, "faults", doctor->counts[DOCTOR_FAULT]);
-	json_number(json, "warnings", doctor->counts[DOCTOR_WARNING]);
+	json_numbers(json, "faults warnings", doctor->counts[DOCTOR_FAULT],
+		     doctor->counts[DOCTOR_WARNING]);
 	if (doctor->ran) {
 		json_array(json, "processes");
 		for (size_t i = 0; i < doctor->process_count; i++)

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "embed.h"
@@ -61,10 +60,9 @@ static const struct block *block_of(struct subject *subject, const char *name)
 {
 	struct block *block;
 
-	for (size_t i = 0; i < subject->block_count; i++) {
+	for (size_t i = 0; i < subject->block_count; i++)
 		if (!strcmp(subject->blocks[i].name, name))
 			return &subject->blocks[i];
-	}
 	if (subject->block_count == BLOCKS_MOST)
 		return NULL;
 	block = &subject->blocks[subject->block_count++];
@@ -142,10 +140,8 @@ static void write_entry(struct json *json, struct subject *subject, const struct
 	} else {
 		json_text(json, "expression", def->expression);
 	}
-	if (block && block->registers) {
-		json_number(json, "instances", block->instances);
-		json_number(json, "registers", block->registers);
-	}
+	if (block && block->registers)
+		json_numbers(json, "instances registers", block->instances, block->registers);
 	if (!def->block && entry->metric) {
 		json_array(json, "needs");
 		for (size_t i = 0; i < entry->metric->input_count; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-subscribers: the plugins that a name in RTL_SUBSCRIBERS finds, and their settings. */
 #include <stdlib.h>
-#include <string.h>
 
 #include <rtl/plugin.h>
 
@@ -21,10 +20,9 @@ struct listing {
 /* The file that is found first by that name; NULL: this one is. */
 static const char *shadowed_by(const struct listing *listing, const char *path)
 {
-	for (size_t i = 0; i < listing->count; i++) {
+	for (size_t i = 0; i < listing->count; i++)
 		if (!strcmp(cli_base_name(listing->paths[i]), cli_base_name(path)))
 			return listing->paths[i];
-	}
 	return NULL;
 }
 

@@ -3,7 +3,6 @@
  * templates, by the build. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"

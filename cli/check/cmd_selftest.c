@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl selftest: selftest.sh runs a program (cli/check/selftest_program) that says what it does on a GPU and when,
- * alone and under `rtl trace`, and calls the command again: what came of that, and what the traces have, is put in
- * tables, which SQL compares and reports. One thread.
- */
+/* rtl selftest: selftest.sh runs a program (cli/check/selftest_program) that says what it does on a GPU and when, alone
+ * and under `rtl trace`, and calls the command again: what came of that, and what the traces have, is put in tables,
+ * which SQL compares and reports. One thread. */
 #include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <rtl/types.h>
 
 #include "cli.h"
 #include "embed.h"

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What `rtl doctor` looks at. Each check tells what it found. One thread.
- */
+/* What `rtl doctor` looks at. Each check tells what it found. One thread. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "view.h"
@@ -68,11 +64,9 @@ void doctor_script(struct doctor *doctor, const char *part);
 /** Notes which runtimes there are, and whether they load rtl: doctor_runtime.c. */
 void doctor_runtime(struct doctor *doctor, const struct launch *launch);
 
-/**
- * Runs the command of a prepared session as `rtl trace` does, and counts what it publishes.
- * doctor_command.c, as the next.
- * @return CLI_OK, or an exit status after a line
- */
+/** Runs the command of a prepared session as `rtl trace` does, and counts what it publishes. doctor_command.c, as the
+ * next.
+ * @return CLI_OK, or an exit status after a line */
 int doctor_run(struct doctor *doctor, struct launch *launch);
 /** What its file tells, and what was seen of it. */
 void doctor_command(struct doctor *doctor, const struct launch *launch);

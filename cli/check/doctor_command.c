@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl doctor: what of a command is seen. A subscriber of our own counts events; there is one at a time, and
- * it can be given nothing.
- */
+/* rtl doctor: what of a command is seen. A subscriber of our own counts events; there is one at a time, and it can be
+ * given nothing. */
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include <rtl/events.h>
 
-#include "cli.h"
 #include "doctor.h"
 #include "launch.h"
 

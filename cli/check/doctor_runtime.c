@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl doctor: which runtimes there are, and whether they load rtl. They are tried in a child, as they may
- * crash, hang, print, and never leave a process. What it finds it notes as facts.
- */
+/* rtl doctor: which runtimes there are, and whether they load rtl. They are tried in a child, as they may crash, hang,
+ * print, and never leave a process. What it finds it notes as facts. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

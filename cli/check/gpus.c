@@ -3,8 +3,6 @@
 #include "gpus.h"
 
 #include <dlfcn.h>
-#include <hsa/hsa_ext_amd.h>
-#include <string.h>
 
 #include "../../streams/hsa/counter/agent.h"
 #include "cli.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The GPUs of this machine, asked of the HSA runtime, and what their counters need. The runtime is loaded
- * when it is first asked, and stays. One thread.
- */
+/* The GPUs of this machine, asked of the HSA runtime, and what their counters need. The runtime is loaded when it is
+ * first asked, and stays. One thread. */
 #pragma once
 
 #include "../../streams/hsa/counter/metrics.h"

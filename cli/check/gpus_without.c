@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of gpus.c where rtl is built without the headers of the HSA runtime: there is no GPU. */
-#include <stdio.h>
 
 #include "cli.h"
 #include "gpus.h"

@@ -4,10 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
 #include "database.h"
 #include "launch.h"
 #include "library.h"

@@ -3,10 +3,6 @@
  * One thread, but for collect_wake and collect_is_stoppable. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include <rtl/collector.h>
 
 #include "progress.h"
@@ -40,14 +36,12 @@ struct collect {
 	char *kept;               /* the folder, where it was kept for that; to be freed */
 };
 
-/**
- * Makes the collector for a prepared session, and its variable for the command. From here on
- * collect_finish must be called, or the folder stays.
- * @param options  kind, subscribers, own, output, limits; the rest is set as `launch` says. `own`: for a
- *                 subscriber of rtl's own alone; with collect_nothing the command records itself: `rtl
- *                 start` and `rtl stop` reach it by this collector, and nothing is to be polled
- * @return an exit status; it has said why
- */
+/** Makes the collector for a prepared session, and its variable for the command. From here on collect_finish must be
+ * called, or the folder stays.
+ * @param options  kind, subscribers, own, output, limits; the rest is set as `launch` says. `own`: for a subscriber of
+ *                 rtl's own alone; with collect_nothing the command records itself: `rtl start` and `rtl stop` reach it
+ *                 by this collector, and nothing is to be polled
+ * @return an exit status; it has said why */
 int collect_start(struct launch *launch, struct rtl_collector_options options);
 /** A subscriber of the command's own: there is one at a time, and it can be given nothing; what it calls is
  *  collect_host. Functions may be NULL. */
@@ -82,14 +76,11 @@ bool collect_is_stoppable(void *collect);
 /** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
 void collect_set_properties(const char *id, const char *mode);
 
-/**
- * Delivers what is in a folder.
- * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of
- *              the recording
+/** Delivers what is in a folder.
+ * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of the recording
  * @param[out] left  processes that still run; may be NULL
  * @param death_said  the user knows that the collector died
- * @return an exit status; it has said why
- */
+ * @return an exit status; it has said why */
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
 		    bool death_said);
 /** Replays what a source plugin reads, one trace or several as one; input: its name, NULL: the first that says

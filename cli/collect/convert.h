@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * From traces in SQLite to files that people open. For timelines they are replayed; other formats are written
- * kind by kind (convert_rows.h). Events and rows go on as they come, so memory does not depend on how many
- * there are. One thread.
- */
+/* From traces in SQLite to files that people open. For timelines they are replayed; other formats are written kind by
+ * kind (convert_rows.h). Events and rows go on as they come, so memory does not depend on how many there are. One
+ * thread. */
 #pragma once
 
 #include <sqlite3.h>

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts
- * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0. Streams of
- * programs have a file for each type, as they have a table in the database.
- */
+/* convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts are in quotes (a
+ * quote in a text is doubled), numbers bare. What rtl does not know is 0. Streams of programs have a file for each
+ * type, as they have a table in the database. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "convert.h"
 #include "convert_rows.h"
 #include "embed.h"
-#include "part.h"
 
 EMBED(convert_csv_sql, RTL_CLI "/collect/convert_csv.sql");
 

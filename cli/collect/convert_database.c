@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * convert_database.c: databases for other tools. The rocpd schema of ROCm 7, which its tools read and merge: for each
+/* convert_database.c: databases for other tools. The rocpd schema of ROCm 7, which its tools read and merge: for each
  * process a set of tables, filled by SQL of what is selected (convert_rows.h), and views of all sets. And RPD's schema
- * as tables, for tools that change a file.
- */
+ * as tables, for tools that change a file. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "convert.h"
 #include "convert_rows.h"
 #include "database.h"
 #include "embed.h"

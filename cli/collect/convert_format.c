@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * convert_format.c: which format an output has, by --format and the suffix of its name, and the
- * making of it. An older file of that kind is replaced, another file is not.
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* convert_format.c: which format an output has, by --format and the suffix of its name, and the making of it. An older
+ * file of that kind is replaced, another file is not. */
 
 #include "cli.h"
 #include "convert.h"
-#include "timeline.h"
 
 #define TABLES      ".csv"
 #define CAN(format) (1u << CONVERT_##format)
@@ -68,8 +62,7 @@ int convert_choose(struct convert_job *job, const char *format)
 	job->format = (enum convert_format)chosen;
 	if (job->count > 1 && chosen != CONVERT_PERFETTO && chosen != CONVERT_HTA)
 		return cli_usage(
-			"convert: %s files are made of one trace; `rtl merge` makes one of "
-			"several",
+			"convert: %s files are made of one trace; `rtl merge` makes one of several",
 			formats[chosen]);
 	if (chosen == CONVERT_RPD && convert_selects(&job->selection))
 		return cli_usage("convert: -o %s: holds all of a trace; RPD's rpd_trim cuts it",

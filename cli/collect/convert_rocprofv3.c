@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * convert_rocprofv3.c: JSON as rocprofv3 writes it, which TraceLens reads: an element of
- * "rocprofiler-sdk-tool" for each process, with numbers for names of kernels, functions and kinds.
- * What rtl does not know is 0 or empty. SQL makes the text.
- */
+/* convert_rocprofv3.c: JSON as rocprofv3 writes it, which TraceLens reads: an element of "rocprofiler-sdk-tool" for
+ * each process, with numbers for names of kernels, functions and kinds. What rtl does not know is 0 or empty. SQL makes
+ * the text. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
-#include "convert.h"
 #include "convert_rows.h"
 #include "embed.h"
-#include "file.h"
 #include "json.h"
 
 EMBED(convert_rocprofv3_sql, RTL_CLI "/collect/convert_rocprofv3.sql");

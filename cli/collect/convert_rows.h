@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is selected of one trace, for conversions that read it kind by kind: views and small tables
- * of a connection of its own, to which the trace is attached as `i`, read only.
- * convert_rows.sql makes them (c_dispatch, c_copy, ...), convert_objects.sql what they refer to (c_kernel, c_agent, ...).
+/* What is selected of one trace, for conversions that read it kind by kind: views and small tables of a connection of
+ * its own, to which the trace is attached as `i`, read only. convert_rows.sql makes them (c_dispatch, c_copy, ...),
+ * convert_objects.sql what they refer to (c_kernel, c_agent, ...).
  *
- * A view of a table that the trace does not have is there and cannot be read. One thread.
- */
+ * A view of a table that the trace does not have is there and cannot be read. One thread. */
 #pragma once
-
-#include <sqlite3.h>
 
 #include "convert.h"
 #include "progress.h"

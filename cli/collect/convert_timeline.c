@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "collect.h"
@@ -67,16 +65,15 @@ static int look_at(struct convert *convert, struct database *database, bool *has
 		return convert_refuse_foreign(database->path);
 	*has_gpu |= !s->gpu || convert_has_gpu(database->connection, s->gpu);
 	if (database_query(database,
-			   "SELECT min(start_ns), (SELECT realtime_ns - time_ns FROM"
-			   " rtl_clock WHERE realtime_ns NOT NULL LIMIT 1)"
-			   " FROM rtl_process",
+			   "SELECT min(start_ns), (SELECT realtime_ns - time_ns FROM rtl_clock "
+			   "WHERE realtime_ns NOT NULL LIMIT 1) FROM rtl_process",
 			   take_times, convert))
 		return CLI_FAILED;
 	if (convert->job->format != CONVERT_HTA)
 		return CLI_OK;
 	return database_query(database,
-			      "SELECT pid, program, start_ns, rank FROM rtl_process WHERE process"
-			      " IN (SELECT process FROM rtl_dispatch)",
+			      "SELECT pid, program, start_ns, rank FROM rtl_process WHERE process "
+			      "IN (SELECT process FROM rtl_dispatch)",
 			      take_user, convert)
 		       ? CLI_FAILED
 		       : CLI_OK;
@@ -101,8 +98,8 @@ static int look_at_inputs(struct convert *convert)
 	if (!convert->users)
 		return cli_failed("no process that is selected has used a GPU, so there is nothing "
 				  "for --format hta; `rtl info` lists them");
-	return cli_failed("%u processes have used GPUs, and a file of --format hta is that of "
-			  "one: choose it with --process",
+	return cli_failed("%u processes have used GPUs, and a file of --format hta is that of one: "
+			  "choose it with --process",
 			  convert->users);
 }
 

@@ -3,21 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "folders.h"
 
 void launch_make_id(struct launch *launch)
@@ -230,9 +224,9 @@ static int run_beside(struct launch *launch, const char *what, int *status)
 				 .snapshot = start_snapshot,
 				 .output_to_stderr = session->output_to_stderr,
 				 .waits_for_all = launch->wait_children};
-	char *hold_on = cli_format("the command has ended, its %s is being completed; the next "
-				   "signal ends that, too",
-				   what);
+	char *hold_on = cli_format(
+		"the command has ended, its %s is being completed; the next signal ends that, too",
+		what);
 	char *last_words = cli_format("the %s is not complete; `rtl recover %s` completes it", what,
 				      collect->folder);
 	int error;
@@ -318,8 +312,7 @@ void launch_report_left(const struct launch *launch)
 
 	if (left)
 		cli_error("%u process%s of the command still ran when it ended; what %s from then "
-			  "on is "
-			  "not recorded (--wait-children waits for %s)",
+			  "on is not recorded (--wait-children waits for %s)",
 			  left, left > 1 ? "es" : "", left > 1 ? "they did" : "it did",
 			  left > 1 ? "them" : "it");
 }

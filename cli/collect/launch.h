@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What commands that run another command have in common: their options, finding it, running it
- * beside a collector, and what to say if that cannot be done. One thread.
- */
+/* What commands that run another command have in common: their options, finding it, running it beside a collector, and
+ * what to say if that cannot be done. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "cli.h"
 #include "collect.h"
-#include "selection.h"
-#include "session.h"
 
 struct launch {
 	struct session session;
@@ -83,12 +76,10 @@ int launch_find(const char *name);
 int launch_find_file(const char *name, char *file, size_t size);
 /** Says why a command cannot be run; the exit status that shells use for that. */
 int launch_refuse(const char *command, int error);
-/**
- * Finds the command, starts a collector, runs the command beside it (`collected`), and finishes the collector.
+/** Finds the command, starts a collector, runs the command beside it (`collected`), and finishes the collector.
  * @param what        is completed at the end, for the user: "trace"
  * @param[out] status as waitpid gives it
- * @return an exit status; it has said why
- */
+ * @return an exit status; it has said why */
 int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
 	       int *status);
 

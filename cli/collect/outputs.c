@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "outputs.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "convert.h"
 #include "database.h"
-#include "output_name.h"
 
 int outputs_add(void *into, const char *name)
 {

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The files that the user names with -o: by which subscriber each is written, and what stands in
- * their names for other things. One thread.
- */
+/* The files that the user names with -o: by which subscriber each is written, and what stands in their names for other
+ * things. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "timeline.h"
 
@@ -32,19 +27,15 @@ int outputs_add(void *outputs, const char *name);
 /** Those who write them, as RTL_SUBSCRIBERS names them without settings; to be freed. A name
  *  without a suffix is a database. NULL: after a line, with the exit status. */
 char *outputs_subscribers(const struct outputs *outputs, int *status);
-/**
- * A name as the pattern of a subscriber that comes with rtl. What is known by now (%h, %r,
- * %q{NAME}) is put in, %p and %e stay, any other percent sign stands for itself.
+/** A name as the pattern of a subscriber that comes with rtl. What is known by now (%h, %r, %q{NAME}) is put in, %p and
+ * %e stay, any other percent sign stands for itself.
  * @param[out] pattern  to be freed
- * @return an exit status; it has said why
- */
+ * @return an exit status; it has said why */
 int outputs_pattern(const char *name, char **pattern);
 
-/**
- * Where the database goes for an absolute path: there, or, for what is made of it, beside that.
+/** Where the database goes for an absolute path: there, or, for what is made of it, beside that.
  * @param[in,out] path  to be freed
- * @return an exit status; it has said why
- */
+ * @return an exit status; it has said why */
 int outputs_place(struct outputs *outputs, char **path);
 /** The name by which the user knows a database; NULL: its tables, which would be none. */
 const char *outputs_shown(const struct outputs *outputs, const char *database);

@@ -2,9 +2,6 @@
 #include "run_ledger.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <rtl/events.h>
 

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What has become of the events of a run, by stream, whatever the output is: from the host that
- * delivered them, or from a trace. One thread.
- */
+/* What has become of the events of a run, by stream, whatever the output is: from the host that delivered them, or from
+ * a trace. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include <rtl/subscriber.h>
 

@@ -2,9 +2,6 @@
 #include "selection.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "pattern.h"
@@ -147,8 +144,7 @@ static int take_repeat(struct selection *selection)
 		selection->repeat = 1;
 	else if (selection->repeat != 1 && !(selection->delay_ns && selection->duration_ns))
 		return cli_usage(
-			"--repeat %u needs --delay and --duration, of which the periods are "
-			"made",
+			"--repeat %u needs --delay and --duration, of which the periods are made",
 			selection->repeat);
 	return CLI_OK;
 }
@@ -231,11 +227,9 @@ static int prepare_last(struct selection *selection, bool in_process)
 	if (status)
 		return status;
 	if (!selection->last)
-		return selection->snapshot_signal
-			       ? cli_usage(
-					 "--snapshot-signal needs --last: there is no snapshot to "
-					 "ask for")
-			       : CLI_OK;
+		return selection->snapshot_signal ? cli_usage("--snapshot-signal needs --last: "
+							      "there is no snapshot to ask for")
+						  : CLI_OK;
 	if (in_process)
 		return cli_usage("--last: the flight recorder is in rtl, not in the command: leave "
 				 "--in-process out");

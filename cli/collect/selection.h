@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What of a command is recorded: kernels, periods, ranges. From options, or from the variables that
- * mean the same to a process which is traced without `rtl trace`. All that can be wrong with them is
- * found before the command starts. One thread.
- */
+/* What of a command is recorded: kernels, periods, ranges. From options, or from the variables that mean the same to a
+ * process which is traced without `rtl trace`. All that can be wrong with them is found before the command starts. One
+ * thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,11 +53,9 @@ int selection_add_range(void *list, const char *name);
 			  "with --last: the signal that makes rtl write a snapshot, or\n"          \
 			  "none (default: USR2)")
 
-/**
- * Completes it by the variables, checks all, and sets the variables for the command.
+/** Completes it by the variables, checks all, and sets the variables for the command.
  * @param in_process  the command's processes follow the periods themselves
- * @return an exit status; it has said why
- */
+ * @return an exit status; it has said why */
 int selection_prepare(struct selection *selection, struct session *session, bool in_process);
 /** How the user would write it, for a line: "--kernel, --range"; "": all is recorded. */
 const char *selection_words(const struct selection *selection);

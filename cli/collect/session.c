@@ -3,17 +3,12 @@
 
 #include <errno.h>
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <rtl/plugin.h>
 
 #include "cli.h"
 #include "database.h"
 #include "library.h"
-#include "output_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
 #define MESSAGE_SIZE        8192
@@ -145,8 +140,8 @@ static int add_tool(struct session *session, char *path)
 		return CLI_OK;
 	}
 	if (strpbrk(path, ":;"))
-		return cli_failed("%s: a folder with blanks or colons in its name cannot be "
-				  "given to the HSA runtime and the loader; install rtl elsewhere",
+		return cli_failed("%s: a folder with blanks or colons in its name cannot be given "
+				  "to the HSA runtime and the loader; install rtl elsewhere",
 				  path);
 	add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
 	*strrchr(path, '/') = '\0';
@@ -159,10 +154,9 @@ static int go_without_rocm(struct session *session, const char *path)
 {
 	const char *fallback = getenv("RTL_MODE_FALLBACK");
 
-	session->no_rocm =
-		cli_format("this rtl has no interceptors for ROCm, %s is not there; what programs "
-			   "publish themselves can be recorded",
-			   path);
+	session->no_rocm = cli_format("this rtl has no interceptors for ROCm, %s is not there; "
+				      "what programs publish themselves can be recorded",
+				      path);
 	if (session->mode && !(fallback && !strcmp(fallback, "1")))
 		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
 	return CLI_OK;
@@ -252,9 +246,9 @@ static int prepare_xpti(struct session *session)
 		add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING", false);
 		add_xpti_links(session, path);
 	} else if (session->xpti) {
-		status = cli_failed("--xpti: rtl's XPTI framework, %s: %s; install it, or leave "
-				    "the option out",
-				    path, strerror(errno));
+		status = cli_failed(
+			"--xpti: rtl's XPTI framework, %s: %s; install it, or leave the option out",
+			path, strerror(errno));
 	}
 	free(path);
 	return status;
@@ -370,17 +364,14 @@ static int check_output(const char *path)
 	return status;
 }
 
-/* A text of which %XX stands for what has a meaning in a list; `percent`: for a percent sign. */
-static void write_encoded(FILE *stream, const char *text, const char *meaning, const char *percent)
+/* A text of which %XX stands for what has a meaning in a list. */
+static void write_encoded(FILE *stream, const char *text, const char *meaning)
 {
-	for (; *text; text++) {
-		if (*text == '%')
-			fputs(percent, stream);
-		else if (strchr(meaning, *text))
+	for (; *text; text++)
+		if (strchr(meaning, *text))
 			fprintf(stream, "%%%02X", (unsigned char)*text);
 		else
 			fputc(*text, stream);
-	}
 }
 
 /* ---- the subscribers ---- */
@@ -402,10 +393,9 @@ static bool is_own(const struct rtl_subscriber *subscriber)
 {
 	static const char *const names[] = {"sqlite", "json", "stats"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(subscriber->name, names[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -518,7 +508,7 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 			note_output(session, subscriber->name, pattern);
 	}
 	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
-	write_encoded(list, pattern ? pattern : absolute, "&:", "%25");
+	write_encoded(list, pattern ? pattern : absolute, "%&:");
 	free(pattern);
 	free(absolute);
 	return status;
@@ -529,7 +519,7 @@ static void write_name(const struct rtl_plugin *plugin, FILE *list)
 {
 	char *path = realpath(rtl_plugin_path(plugin), NULL);
 
-	write_encoded(list, path ? path : rtl_plugin_path(plugin), ":?", "%25");
+	write_encoded(list, path ? path : rtl_plugin_path(plugin), "%:?");
 	free(path);
 }
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What `rtl trace` and `rtl env` have in common: from mode, subscribers and output to the environment of a program to
- * trace. All that can be wrong is found here, before a program starts. One thread.
- */
+/* What `rtl trace` and `rtl env` have in common: from mode, subscribers and output to the environment of a program to
+ * trace. All that can be wrong is found here, before a program starts. One thread. */
 #pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "child.h"
 #include "outputs.h"

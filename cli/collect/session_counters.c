@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hardware counters that a command is to collect: what can be wrong with them is found before a program
- * starts, as far as that is known without its GPUs.
- */
+/* Hardware counters that a command is to collect: what can be wrong with them is found before a program starts, as far
+ * as that is known without its GPUs. */
 #include <definitions.h>
 #include <errno.h>
 #include <metrics.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "pattern.h"
@@ -148,12 +144,11 @@ static int check(struct session *session, const char *list)
 	int status = check_sample(sample, kernels);
 
 	if (!status && source && !strcmp(source, "runtime"))
-		status = cli_usage(
-			"--counters: counters need intercepted queues; use the source queue, "
-			"not runtime");
+		status = cli_usage("--counters: counters need intercepted queues; use the source "
+				   "queue, not runtime");
 	if (!status && !sample && mode && !strcmp(mode, "lite"))
-		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "
-				   "standard");
+		status = cli_usage(
+			"--counters: mode lite does not follow all dispatches; use mode standard");
 	if (!status)
 		status = set_definitions(session, list);
 	if (!status && passes && strcmp(passes, "rotate") != 0 && strcmp(passes, "fail") != 0)

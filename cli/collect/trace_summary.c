@@ -2,9 +2,6 @@
 /* See collect.h: sums up databases. */
 #include "collect.h"
 
-#include <rtl/events.h>
-#include <stdlib.h>
-
 #include "cli.h"
 #include "convert.h"
 #include "database.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Definitions in rocprofiler v1's format (metrics.xml), which looks like XML: values may stand without
- * quotes and end at white space then, and "#" begins a comment or an #include. No reader of XML takes it.
+/* Definitions in rocprofiler v1's format (metrics.xml), which looks like XML: values may stand without quotes and end
+ * at white space then, and "#" begins a comment or an #include. No reader of XML takes it.
  *
- * The element around metrics is their scope, and `base` inherits. A GPU's is that of its name, else of its family;
- * with it come the scopes that it has as bases, and `global`.
- */
+ * The element around metrics is their scope, and `base` inherits. A GPU's is that of its name, else of its family; with
+ * it come the scopes that it has as bases, and `global`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +114,9 @@ static char read_value(struct reader *r, char **values)
 			r->at[-2] = '\0';
 		}
 	}
-	for (size_t i = 0; i < VALUES; i++) {
+	for (size_t i = 0; i < VALUES; i++)
 		if (!strcmp(name, names[i]))
 			values[i] = value;
-	}
 	return end;
 }
 

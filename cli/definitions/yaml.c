@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Definitions in the formats of rocprofiler-sdk (counter_defs.yaml, config.yaml), by libyaml.
+/* Definitions in the formats of rocprofiler-sdk (counter_defs.yaml, config.yaml), by libyaml.
  *
  * Of ROCm 7:    rocprofiler-sdk: {counters: [{name, description, definitions: [{architectures: [...],
  *               block, event | expression}]}]}
  * Of ROCm 6.2:  NAME: {description, architectures: {gfx906/gfx908: {block, event | expression}}}
- * `unit` is read as well.
- */
+ * `unit` is read as well. */
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl convert: a trace in another format. */
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "convert.h"

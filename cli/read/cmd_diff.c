@@ -2,8 +2,6 @@
 /* rtl diff: what got slower or faster from one trace to another. */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "collect.h"

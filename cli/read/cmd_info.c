@@ -3,11 +3,7 @@
  * shown. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "cli.h"
 #include "collect.h"
@@ -171,11 +167,8 @@ static void write_stream(const struct rtl_process *process, const struct rtl_str
 		return;
 	json_object(state.json, NULL);
 	json_text(state.json, "stream", stream->name);
-	json_number(state.json, "published", l.published);
-	json_number(state.json, "delivered", l.delivered);
-	json_number(state.json, "undelivered", l.abandoned);
-	json_number(state.json, "discarded", l.discarded);
-	json_number(state.json, "missed", l.missed);
+	json_numbers(state.json, "published delivered undelivered discarded missed", l.published,
+		     l.delivered, l.abandoned, l.discarded, l.missed);
 	json_array(state.json, "losses");
 	collect_host->losses(collect_host, process, stream, write_cause, NULL);
 	json_end(state.json);
@@ -244,10 +237,8 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 			named = true;
 		}
 	}
-	json_number(state.json, "correlation", event->correlation);
-	json_number(state.json, "tid", tid);
-	json_number(state.json, "begin_ns", begin_ns);
-	json_number(state.json, "age_ns", state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);
+	json_numbers(state.json, "correlation tid begin_ns age_ns", event->correlation, tid,
+		     begin_ns, state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);
 	json_end(state.json);
 }
 
@@ -272,13 +263,11 @@ static int write_process(void *instance, const struct rtl_process *p)
 	folder_visit_spools(state.path, look_whether_alive, &alive);
 	collect_host->waits(collect_host, p, &waits);
 	json_object(state.json, NULL);
-	json_number(state.json, "pid", (uint64_t)p->pid);
-	json_number(state.json, "parent_pid", (uint64_t)p->parent_pid);
+	json_numbers(state.json, "pid parent_pid", (uint64_t)p->pid, (uint64_t)p->parent_pid);
 	json_bool(state.json, "alive", alive.is);
 	json_text(state.json, "program", p->program);
 	json_text(state.json, "command", p->command);
-	json_number(state.json, "waits", waits.count);
-	json_number(state.json, "waited_ns", waits.total_ns);
+	json_numbers(state.json, "waits waited_ns", waits.count, waits.total_ns);
 	json_array(state.json, "unfinished");
 	collect_host->unfinished(collect_host, p, write_unfinished, NULL);
 	json_end(state.json);

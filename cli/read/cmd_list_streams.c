@@ -2,13 +2,9 @@
 /* rtl list-streams: what can be subscribed to: of rtl, of a library, in a trace, in a command. */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "cli.h"
 #include "database.h"
 #include "embed.h"
 #include "folders.h"
@@ -34,8 +30,7 @@ static void write_field(struct json *json, const struct rtl_field *field)
 	json_text(json, "name", cli_text(field->name));
 	json_text(json, "kind", wanted_kind_name(field->kind));
 	json_text(json, "unit", cli_text(field->unit));
-	json_number(json, "offset", field->offset);
-	json_number(json, "size", field->size);
+	json_numbers(json, "offset size", field->offset, field->size);
 	json_text(json, "description", cli_text(field->description));
 	json_end(json);
 }

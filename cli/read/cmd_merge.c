@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl merge: traces of several processes, ranks or hosts in one database: their sources feed one subscriber that
- * writes it. Of another host a copy is read, in which pids and numbers of GPUs got the stride that rocpd_metadata
- * names, by which RPD's views napi and nop tell nodes apart, and times were moved by what the clocks of the hosts
- * differ. GPUs are the same if their UUIDs are.
- */
-#include <sqlite3.h>
+/* rtl merge: traces of several processes, ranks or hosts in one database: their sources feed one subscriber that writes
+ * it. Of another host a copy is read, in which pids and numbers of GPUs got the stride that rocpd_metadata names, by
+ * which RPD's views napi and nop tell nodes apart, and times were moved by what the clocks of the hosts differ. GPUs
+ * are the same if their UUIDs are. */
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl replay: any subscriber over what is in a folder, which stays as it is. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 #include "collect.h"
 #include "folders.h"
 #include "notes.h"
-#include "session.h"
 
 struct request {
 	struct cli_operands operands;

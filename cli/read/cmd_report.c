@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of data in it: what
- * `rtl summary --json` prints, facts and names, and the events, packed (report.h), compressed and in base64.
- */
+/* rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of data in it: what
+ * `rtl summary --json` prints, facts and names, and the events, packed (report.h), compressed and in base64. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <rtl/types.h>
 
 #include "cli.h"
 #include "collect.h"
@@ -20,7 +14,6 @@
 #include "embed.h"
 #include "folders.h"
 #include "json.h"
-#include "part.h"
 #include "report.h"
 #include "summary.h"
 
@@ -99,8 +92,7 @@ static int put_facts(struct json *json, const struct page *page, const struct re
 
 	json_text(json, "version", rtl_version());
 	json_text(json, "file", cli_base_name(page->path));
-	json_number(json, "base_ns", report->base_ns);
-	json_number(json, "end_ns", report->end_ns);
+	json_numbers(json, "base_ns end_ns", report->base_ns, report->end_ns);
 	json_array(json, "processes");
 	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
 		json_object(json, NULL);
@@ -133,11 +125,9 @@ static void put_tracks(struct json *json, const struct report *report)
 		const bool is_gpu = track->gpu >= 0;
 
 		json_object(json, NULL);
-		json_number(json, is_gpu ? "gpu" : "pid",
-			    is_gpu ? (uint64_t)track->gpu : track->pid);
-		json_number(json, is_gpu ? "queue" : "tid", track->number);
-		json_number(json, "count", track->count);
-		json_number(json, "left_out", track->left_out);
+		json_numbers(json, is_gpu ? "gpu queue count left_out" : "pid tid count left_out",
+			     is_gpu ? (uint64_t)track->gpu : track->pid, track->number,
+			     track->count, track->left_out);
 		json_end(json);
 	}
 	json_end(json);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl summary: where the time went, from a trace. */
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 #include "collect.h"

@@ -3,9 +3,6 @@
 
 #include "histogram.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli.h"
 
 #define NO_CALL     UINT32_MAX

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The events of a trace as the page of `rtl report` wants them: what a timeline shows, in tracks (of threads and of
- * queues of GPUs), each with its events by their begin, packed. A writer of timelines, whose file is
- * what `end` makes. One thread.
+/* The events of a trace as the page of `rtl report` wants them: what a timeline shows, in tracks (of threads and of
+ * queues of GPUs), each with its events by their begin, packed. A writer of timelines, whose file is what `end` makes.
+ * One thread.
  *
- * Packed, of each event of each track, in order: the nanoseconds from the begin of the event before
- * (of the first: from `base_ns`), its duration, the index of its name; of an event of a GPU then 0,
- * or 1, the nanoseconds since the begin of the call that caused it (twice that, or, of a negative
- * one, twice less one) and the index of that call's track. Numbers are LEB128.
- */
+ * Packed, of each event of each track, in order: the nanoseconds from the begin of the event before (of the first: from
+ * `base_ns`), its duration, the index of its name; of an event of a GPU then 0, or 1, the nanoseconds since the begin
+ * of the call that caused it (twice that, or, of a negative one, twice less one) and the index of that call's track.
+ * Numbers are LEB128. */
 #pragma once
 
 #include "event_sink.h"

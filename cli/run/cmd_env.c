@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl env: prints what a shell must export so that programs started from it can be traced. */
-#include <string.h>
 
 #include "cli.h"
 #include "session.h"
@@ -44,16 +43,14 @@ static const struct shell *find_shell(const char *name)
 {
 	static const char *const like_sh[] = {"bash", "zsh", "dash", "ksh"};
 
-	for (size_t i = 0; i < sizeof(like_sh) / sizeof(*like_sh); i++) {
+	for (size_t i = 0; i < sizeof(like_sh) / sizeof(*like_sh); i++)
 		if (!strcmp(name, like_sh[i]))
 			return &shells[0];
-	}
 	if (!strcmp(name, "tcsh"))
 		return &shells[1];
-	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
 		if (!strcmp(name, shells[i].name))
 			return &shells[i];
-	}
 	return NULL;
 }
 

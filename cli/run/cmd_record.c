@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rtl record: the cheapest way to trace: keeps what a command publishes as it is, for `rtl replay`.
- */
+/* rtl record: the cheapest way to trace: keeps what a command publishes as it is, for `rtl replay`. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "cli.h"
 #include "ending.h"
 #include "launch.h"
-#include "session.h"
 
 struct record {
 	struct launch launch; /* first: see LAUNCH_OPTIONS */

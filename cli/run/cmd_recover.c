@@ -2,7 +2,6 @@
 /* rtl recover: completes the outputs of collectors and processes that died, or lists what there is to recover. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include "collect.h"
 #include "folders.h"
 #include "notes.h"
-#include "session.h"
 
 struct request {
 	struct cli_operands folders;

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * rtl snapshot: writes what a running flight recorder (`rtl trace --last`) keeps just now.
+/* rtl snapshot: writes what a running flight recorder (`rtl trace --last`) keeps just now.
  *
- * The recorder leaves a copy of its recording; the subscribers get it here, in this process. They write to
- * a folder of ours beside each output, and what is whole is renamed: whatever ends us, no part of a trace
- * is under its name.
- */
+ * The recorder leaves a copy of its recording; the subscribers get it here, in this process. They write to a folder of
+ * ours beside each output, and what is whole is renamed: whatever ends us, no part of a trace is under its name. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <rtl/collector.h>
 
 #include "cli.h"
 #include "collect.h"
@@ -25,8 +16,6 @@
 #include "database.h"
 #include "folders.h"
 #include "notes.h"
-#include "session.h"
-#include "timeline.h"
 
 #define PLACES_MOST  OUTPUTS_MOST
 #define MESSAGE_SIZE 8192

@@ -2,8 +2,6 @@
 /* rtl start, rtl stop: let a running `rtl trace` record, or not. */
 #include <stdlib.h>
 
-#include <rtl/collector.h>
-
 #include "cli.h"
 #include "folders.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl trace: runs a command with everything set up, then says what came of it. */
-#include <stdlib.h>
 
-#include "child.h"
-#include "cli.h"
 #include "database.h"
 #include "ending.h"
 #include "launch.h"

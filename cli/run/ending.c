@@ -2,11 +2,7 @@
 #include "ending.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
 #include "database.h"
 #include "launch.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What is known of a run when it has ended, and why there is nothing of a GPU in its trace. It says
- * only what is known. One thread.
- */
+/* What is known of a run when it has ended, and why there is nothing of a GPU in its trace. It says only what is known.
+ * One thread. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,6 @@
 #include "ending.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +9,6 @@
 #include "folders.h"
 #include "launch.h"
 #include "summary.h"
-#include "timeline.h"
 
 #define TOP_ROWS       10
 #define SIBLINGS_SHOWN 8
@@ -173,9 +170,8 @@ static void report_missing(const struct launch *launch)
 	const char *path = launch->session.database;
 
 	if (!path)
-		cli_error(
-			"there is no trace: no file of this run is there; it could not be made, or "
-			"was removed meanwhile");
+		cli_error("there is no trace: no file of this run is there; it could not be made, "
+			  "or was removed meanwhile");
 	else if (access(path, F_OK))
 		cli_error("there is no trace: %s could not be made, or was removed meanwhile",
 			  path);
@@ -200,10 +196,9 @@ static struct database *open_own(const struct launch *launch)
 /* pid, how often, how long */
 static void print_wait(void *user, const char *const *row)
 {
-	cli_error(
-		"process %s waited %s times for rtl, %s s in all: its buffers were full; a larger "
-		"RTL_BUFFER_TOTAL lets it go on",
-		row[0], row[1], row[2]);
+	cli_error("process %s waited %s times for rtl, %s s in all: its buffers were full; a "
+		  "larger RTL_BUFFER_TOTAL lets it go on",
+		  row[0], row[1], row[2]);
 }
 
 /* With -q only what is wrong is said: a trace with nothing of a GPU, but other events, is not. */
@@ -243,12 +238,11 @@ static void report_trace(const struct launch *launch, struct database *database,
 		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
 	if (!launch->quiet) /* the longest; rtl info has all */
-		database_query(
-			database,
-			"SELECT p.pid, w.waits, round(w.waited_ns / 1e9, 3) FROM rtl_wait AS w"
-			" JOIN rtl_process AS p USING (process) WHERE w.waited_ns >= 100000000"
-			" ORDER BY w.waited_ns DESC LIMIT 3",
-			print_wait, NULL);
+		database_query(database,
+			       "SELECT p.pid, w.waits, round(w.waited_ns / 1e9, 3) FROM rtl_wait "
+			       "AS w JOIN rtl_process AS p USING (process) WHERE w.waited_ns >= "
+			       "100000000 ORDER BY w.waited_ns DESC LIMIT 3",
+			       print_wait, NULL);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
 	run_ledger_fini(&ledger);

@@ -4,7 +4,6 @@
 #include <rtl/publish.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "files.h"
 

@@ -4,7 +4,6 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "compiler.h"
 

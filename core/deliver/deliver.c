@@ -3,9 +3,7 @@
  * them: what is not durable can be delivered again after a crash. */
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "clock.h"
 #include "host.h"
 
 #define FLUSH_NS 50000000u

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <rtl/plugin.h>
-#include <rtl/publish.h>
 #include <rtl/source.h>
 
-#include "catalog.h"
 #include "host.h"
 #include "plugin_impl.h"
 

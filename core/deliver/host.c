@@ -3,11 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include <rtl/plugin.h>
-#include <rtl/publish.h>
 
 #include "files.h"
 #include "futex.h"

@@ -6,13 +6,9 @@
 #pragma once
 
 #include <pthread.h>
-#include <stdbool.h>
-
-#include <rtl/subscriber.h>
 
 #include "selected.h"
 #include "source.h"
-#include "table.h"
 #include "thread.h"
 
 struct host;

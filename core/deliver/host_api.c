@@ -2,9 +2,6 @@
 /* The functions of struct rtl_host. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <rtl/publish.h>
 
 #include "host.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The ledger of a process, by stream: what publishers (in rings and control page) and the consumer have counted. */
-#include <string.h>
 
 #include "source.h"
 

@@ -2,10 +2,8 @@
 #include "host.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "hash.h"
-#include "stream_info.h"
 
 /* What was given out; never changed. */
 struct given {

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <rtl/plugin.h>
@@ -119,11 +118,10 @@ static int parse_setting(struct rtl_plugin *plugin, char *text, const struct mes
 				    name, text);
 	*value++ = '\0';
 	if (!decode(value))
-		return message_fail(
-			message, RTL_EINVAL,
-			"subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
-			"percent sign)",
-			name, text, value);
+		return message_fail(message, RTL_EINVAL,
+				    "subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 "
+				    "for a percent sign)",
+				    name, text, value);
 	if (given_value(plugin, text))
 		return message_fail(message, RTL_EINVAL,
 				    "subscriber '%s': setting '%s' is given twice", name, text);
@@ -143,11 +141,10 @@ static int parse_spec(struct rtl_plugin *plugin, const char *spec, const struct 
 	if (rest)
 		*rest++ = '\0';
 	if (!*plugin->spec)
-		return message_fail(
-			message, RTL_EINVAL,
-			"subscriber '%s': the name is empty; give the name of a library, e.g. "
-			"libsqlite_sub.so",
-			spec);
+		return message_fail(message, RTL_EINVAL,
+				    "subscriber '%s': the name is empty; give the name of a "
+				    "library, e.g. libsqlite_sub.so",
+				    spec);
 	if (!decode(plugin->spec))
 		return message_fail(
 			message, RTL_EINVAL,
@@ -276,11 +273,10 @@ static void fail_not_found(const struct message *message, const char *name,
 	}
 	if (stream)
 		fclose(stream);
-	message_fail(
-		message, RTL_ENOENT,
-		"subscriber '%s' not found in the working directory%s; give its path, or name its "
-		"folder in RTL_PLUGIN_PATH",
-		name, places ? places : "");
+	message_fail(message, RTL_ENOENT,
+		     "subscriber '%s' not found in the working directory%s; give its path, or name "
+		     "its folder in RTL_PLUGIN_PATH",
+		     name, places ? places : "");
 	free(places);
 }
 
@@ -363,18 +359,17 @@ static int check_setting_infos(const struct rtl_plugin *plugin, const struct mes
 		return 0;
 	if (!s->settings ||
 	    s->settings->struct_size < SIZE_THROUGH(struct rtl_setting_info, description))
-		return message_fail(
-			message, RTL_EABI,
-			"subscriber %s: the settings in its descriptor are not well-formed; "
-			"rebuild it",
-			plugin->path);
+		return message_fail(message, RTL_EABI,
+				    "subscriber %s: the settings in its descriptor are not "
+				    "well-formed; rebuild it",
+				    plugin->path);
 	for (uint32_t i = 0; i < s->setting_count; i++) {
 		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
 		if (!setting_is_sound(info))
 			return message_fail(
 				message, RTL_EABI,
-				"subscriber %s: setting '%s' in its descriptor is not "
-				"well-formed, or does not take its own default; rebuild it",
+				"subscriber %s: setting '%s' in its descriptor is not well-formed, "
+				"or does not take its own default; rebuild it",
 				plugin->path, info->key ? info->key : "");
 	}
 	return 0;

@@ -2,9 +2,6 @@
 /* What plugin.c, setting.c, feed.c and collector.c share. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <rtl/subscriber.h>
 
 /* Where a caller wants to read what went wrong; size 0: nowhere. */

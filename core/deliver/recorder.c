@@ -2,16 +2,10 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "clock.h"
-#include "files.h"
 #include "log.h"
 #include "spool_writer.h"
 

@@ -10,13 +10,8 @@
  * Threads: those of the collector: one. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "folder.h"
 #include "host.h"
-#include "source.h"
 
 struct recorder;
 

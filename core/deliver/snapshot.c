@@ -7,22 +7,12 @@
  * process, all that it has published is saved first. Its ledger is of that moment: published is what was saved,
  * and what was open then. */
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <rtl/collector.h>
-
-#include "files.h"
-#include "folder.h"
 #include "futex.h"
-#include "host.h"
 #include "recorder.h"
 #include "spool_writer.h"
 

@@ -294,8 +294,7 @@ struct ring_header *source_ring(const struct source *source, uint32_t i)
 	return r->is_segment || !r->ring || i >= source->files.ring_count ? NULL : r->ring;
 }
 
-/* Where a record of that size goes; false: there is no room. All that is in the file may be wrong.
- */
+/* Where a record of that size goes; false: there is no room. All that is in the file may be wrong. */
 static bool find_room(const struct source *source, uint32_t index, uint64_t step, uint64_t *filler)
 {
 	const struct reader_ring *r = &source->reader.list[index];

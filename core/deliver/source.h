@@ -3,10 +3,6 @@
  * (life/own_process.c), a plugin (feed.c). Threads: the host's lock, but any may call ops->string, ops->tracepoint. */
 #pragma once
 
-#include <string.h>
-
-#include <rtl/subscriber.h>
-
 #include "catalog.h"
 #include "reader.h"
 #include "spool_files.h"

@@ -3,11 +3,8 @@
  * time. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "clock.h"
 #include "host.h"
-#include "selected.h"
 
 #define PAUSES_MOST (1u << 20) /* bytes of text */
 #define WANT_BITS   (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "dict.h"
-#include "files.h"
 #include "stream_info.h"
 
 /* A part of the dictionary as it was read: texts stay in it. */

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <rtl/subscriber.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "spool.h"
 #include "table.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "dict.h"
 
-#include <string.h>
-
 #include "log.h"
 
 /* An entry under construction. Its parts are put twice: a first walk, without a place, adds up the size. */

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <rtl/collector.h>
-#include <rtl/types.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 /* Whether a spool's process is dead. One that has closed our lock on its spool without ending counts as alive. */

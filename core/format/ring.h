@@ -11,9 +11,6 @@
  * ended, the consumer appends it (deliver/source.c). */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <rtl/publish.h>
 
 #include "spool.h"

@@ -8,8 +8,6 @@
  *   slots-N   what publishers have under way, as they keep it: struct spool_slots in ring.h */
 #pragma once
 
-#include <stdint.h>
-
 #include <rtl/stream.h>
 
 #define SPOOL_MAGIC          "RTLSPOOL"

@@ -3,10 +3,7 @@
  * first, and whoever reads what may change checks it again. One thread at a time. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "ring.h"
-#include "spool.h"
 
 /* What a spool is opened for. */
 enum spool_use {

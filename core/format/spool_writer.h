@@ -4,11 +4,9 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "files.h"
 #include "ring.h"
-#include "spool.h"
 
 #define SPOOL_PREFIX "rtl-spool-" /* of the folders' names */
 /* A file in a folder whose removal has begun: the control or the session page, under another name. */

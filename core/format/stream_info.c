@@ -2,7 +2,6 @@
 #include "stream_info.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <rtl/publish.h>
 
@@ -45,8 +44,7 @@ static bool kind_fits(uint16_t kind, uint32_t size)
 	}
 }
 
-/* More than any stream has use for; what compares each with each stays quick, on damaged input too.
- */
+/* More than any stream has use for; what compares each with each stays quick, on damaged input too. */
 #define TYPES_MAX  256u
 #define FIELDS_MAX 256u
 

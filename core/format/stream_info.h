@@ -3,7 +3,6 @@
 #pragma once
 
 #include <rtl/subscriber.h>
-#include <stdbool.h>
 
 #include "spool.h"
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define VALUES_MAX 32u
 
@@ -89,14 +88,10 @@ static bool take_enumerators(struct cursor *c, struct rtl_value_info *info)
 	return end == '}';
 }
 
-static bool is_integer(uint16_t kind)
-{
-	return kind == RTL_KIND_UINT || kind == RTL_KIND_INT;
-}
-
 /* "name:kind", "name:address>kind", either with "{...}" behind it. */
 static bool take_value(struct cursor *c, struct rtl_value_info *info)
 {
+	uint16_t kind;
 	char end;
 
 	*info = (struct rtl_value_info){.struct_size = sizeof(*info)};
@@ -109,7 +104,8 @@ static bool take_value(struct cursor *c, struct rtl_value_info *info)
 		return false;
 	if (end != '{')
 		return end == ' ' || end == '\0';
-	if (!is_integer(info->out_kind ? info->out_kind : info->kind) || !take_enumerators(c, info))
+	kind = info->out_kind ? info->out_kind : info->kind;
+	if ((kind != RTL_KIND_UINT && kind != RTL_KIND_INT) || !take_enumerators(c, info))
 		return false;
 	end = *c->at;
 	c->at += end == ' ';

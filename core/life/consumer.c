@@ -1,25 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bus.h"
-#include "clock.h"
-#include "files.h"
-#include "folder.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
 #include "log.h"
 #include "parts.h"
-#include "thread.h"
-#include "writer.h"
 
 /* Longest time that an event waits for the consumer to look. */
 #define NAP_MS 20u

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "bus.h"
-#include "clock.h"
 #include "futex.h"
 #include "host.h"
 #include "log.h"

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <pthread.h>
-#include <string.h>
-
 #include "bus.h"
 #include "guard.h"
 #include "host.h"
 #include "parts.h"
-#include "thread.h"
 #include "writer.h"
 
 /* Longest time that a fork waits for a subscriber that is at work. */

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <pthread.h>
-
-#include <rtl/tracepoint.h>
-
 #include "bus.h"
 #include "host.h"
 #include "inline.h"
 #include "parts.h"
-#include "source.h"
-#include "thread.h"
 
 /* Longest time that a registration waits for subscribers that are at work. */
 #define TELL_WAIT_MS 500u

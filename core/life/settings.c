@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <limits.h>
 #include <rtl/collector.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "bus.h"
-#include "files.h"
 #include "log.h"
 
 static bool strict_failed;

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "life.h"
 
-#include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "dict.h"
-#include "folder.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
 #include "log.h"
 #include "parts.h"
-#include "spool_writer.h"
-#include "thread.h"
 
 /* Longest time that a registration waits for another thread to load the subscribers: that may want the loader's
  * lock. */

@@ -7,15 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <rtl/tracepoint.h>
 
 #include "bus.h"
 #include "catalog.h"
 #include "dict.h"
 #include "hash.h"
-#include "table.h"
 
 struct string {
 	uint64_t id;

@@ -4,14 +4,11 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "compiler.h"
 #include "parts.h"
 
 #define DEPTH_MAX 8u

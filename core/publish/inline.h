@@ -6,10 +6,8 @@
  * then waits for the writers that were inside. So publishers need no fences. */
 #pragma once
 
-#include <rtl/publish.h>
 #include <rtl/subscriber.h>
 
-#include "spool.h"
 #include "writer.h"
 
 /* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: no membarrier in the kernel. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
-#include <string.h>
-
 #include "bus.h"
 #include "clock.h"
 #include "writer.h"

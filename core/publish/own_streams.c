@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The streams that librtl itself publishes. Its first use registers "rtl.default", for programs without their own. */
 #include <errno.h>
-#include <string.h>
 
-#include <rtl/events/bus.h>
 #include <rtl/plugin.h>
-#include <rtl/region.h>
 
 #include "events/events.h"
 #include "log.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <rtl/rtl.h>
-#include <rtl/subscriber.h>
 
 #include "folder.h"
 #include "ring.h"

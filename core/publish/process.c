@@ -2,17 +2,12 @@
 #include "parts.h"
 
 #include <elf.h>
-#include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "files.h"
 #include "futex.h"
 #include "hash.h"
 #include "thread.h"

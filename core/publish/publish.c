@@ -3,19 +3,13 @@
  * reserve_slow. */
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "compiler.h"
 #include "inline.h"
 #include "parts.h"
 #include "thread.h"
-#include "writer.h"
 
 /* The room that a record takes; the record itself says how much of it is its own. */
 static inline size_t record_room(uint32_t payload_size)

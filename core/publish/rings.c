@@ -2,8 +2,6 @@
 #include "parts.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
 
 #include "bus.h"
 #include "thread.h"

@@ -2,8 +2,6 @@
 #include "parts.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "bus.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl_slots_create: memory of publishers that lies in the spool. Threads: under the bus's lock. */
-#include <string.h>
 #include <sys/mman.h>
 
 #include "bus.h"

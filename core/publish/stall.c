@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"

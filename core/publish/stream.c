@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "parts.h"
 
-#include <string.h>
-
-#include <rtl/publish.h>
-
 #include "bus.h"
 #include "dict.h"
 #include "log.h"

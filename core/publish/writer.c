@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "writer.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <rtl/collector.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "bus.h"

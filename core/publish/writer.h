@@ -7,9 +7,6 @@
  * `busy` and thread_locked tell a signal handler that it has interrupted rtl on this thread. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "compiler.h"
 #include "ring.h"
 

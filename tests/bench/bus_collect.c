@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bus_collect CPU SUBSCRIBERS COMMAND...: runs COMMAND under a collector that has a process of its
- * own, as `rtl trace` does, on the CPU (-1: any). Prints, after COMMAND's own lines:
+/* bus_collect CPU SUBSCRIBERS COMMAND...: runs COMMAND under a collector that has a process of its own, as `rtl trace`
+ * does, on the CPU (-1: any). Prints, after COMMAND's own lines:
  *	collector NS	CPU time that it took, in all
- *	memory collector ...
- */
+ *	memory collector ... */
 #include <sys/wait.h>
 #include <unistd.h>
 

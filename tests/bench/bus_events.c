@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bus_events burst|sustained THREADS EVENTS [PUBLISHER_CPU CONSUMER_CPU]: publishes EVENTS events
- * of four numbers on each thread, and prints what one of them took:
+/* bus_events burst|sustained THREADS EVENTS [PUBLISHER_CPU CONSUMER_CPU]: publishes EVENTS events of four numbers on
+ * each thread, and prints what one of them took:
  *	slice MIN MEDIAN	ns of wall time, over slices of 10,000 events
  *	cpu NS			of the publishing threads
  *	process NS		CPU time of the whole process (with the bus's thread, if there is
- *one) wall NS			from the first event until all have been consumed, of one thread's
+ * one) wall NS			from the first event until all have been consumed, of one thread's
  *	memory ...
- * burst: a pause after each slice, in which the consumer gets through: one slice fits a ring.
- * A CPU is a number, or -1 for any; with two threads, the second runs on the next CPU.
- * bus_events is rtl's, bus_events_lttng the same with LTTng-UST.
- */
+ * burst: a pause after each slice, in which the consumer gets through: one slice fits a ring. A CPU is a number, or -1
+ * for any; with two threads, the second runs on the next CPU. bus_events is rtl's, bus_events_lttng the same with
+ * LTTng-UST. */
 #include <pthread.h>
 #include <sys/resource.h>
 

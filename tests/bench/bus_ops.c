@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * bus_ops THREADS [BATCHES]: what single operations of the bus take, beside an empty loop and the
- * clocks; nobody listens. For each a line: NAME MIN MEDIAN, ns, over batches on each thread,
- * all operations in turn. `disabled_tracepoint` is there to be disassembled.
- */
+/* bus_ops THREADS [BATCHES]: what single operations of the bus take, beside an empty loop and the clocks; nobody
+ * listens. For each a line: NAME MIN MEDIAN, ns, over batches on each thread, all operations in turn.
+ * `disabled_tracepoint` is there to be disassembled. */
 #include <pthread.h>
 #ifdef __x86_64__
 #	include <x86intrin.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A subscriber to "bench.bus" that does nothing with its events: what tests/bench/bus measures is the bus. Setting
- * "delivery": inline or buffered. Threads: the host calls one function at a time, inline callbacks come from any.
- */
+/* A subscriber to "bench.bus" that does nothing with its events: what tests/bench/bus measures is the bus. Setting
+ * "delivery": inline or buffered. Threads: the host calls one function at a time, inline callbacks come from any. */
 #include <stdlib.h>
 #include <string.h>
 

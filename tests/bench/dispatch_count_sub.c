@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A subscriber that only counts what rtl.hsa publishes: tests/bench/dispatch measures the
- * interceptor and the bus with it, not what a subscriber makes of events. Prints the ledger to
- * standard error at the end. Threads: the host calls one function at a time.
- */
+/* A subscriber that only counts what rtl.hsa publishes: tests/bench/dispatch measures the interceptor and the bus with
+ * it, not what a subscriber makes of events. Prints the ledger to standard error at the end. Threads: the host calls
+ * one function at a time. */
 #include <inttypes.h>
 #include <rtl/events.h>
 #include <rtl/subscriber.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dispatch_each.h: the time of each single submission by the processor's counter, and its median:
- * what other programs on the machine take from a few of them does not show in it.
- * One struct each is one thread's. The reading of the counter, some 20 ns, is in every figure.
- */
+/* dispatch_each.h: the time of each single submission by the processor's counter, and its median: what other programs
+ * on the machine take from a few of them does not show in it. One struct each is one thread's. The reading of the
+ * counter, some 20 ns, is in every figure. */
 #pragma once
 
 #include <stdint.h>

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dispatch_hsa DISPATCHES LOOPS [signals|sync]: writes DISPATCHES dispatches of an empty kernel object into one HSA
+/* dispatch_hsa DISPATCHES LOOPS [signals|sync]: writes DISPATCHES dispatches of an empty kernel object into one HSA
  * queue, one ring of the doorbell each, and waits for them; LOOPS times. For each loop one line:
  *	launch NS total NS cpu NS each NS
- * for each dispatch. launch is the time on the launching thread, total that until all have finished.
- * cpu is the launching thread's processor time, which other programs disturb less. each is the median
- * of single submissions (the signal's value, the packet and the doorbell, without any wait).
- * It waits after every half a ring of dispatches (not counted as launch): the interception of
- * ROCm 5.2 ends the program when the GPU's ring overflows, whatever the tool.
+ * for each dispatch. launch is the time on the launching thread, total that until all have finished. cpu is the
+ * launching thread's processor time, which other programs disturb less. each is the median of single submissions (the
+ * signal's value, the packet and the doorbell, without any wait). It waits after every half a ring of dispatches (not
+ * counted as launch): the interception of ROCm 5.2 ends the program when the GPU's ring overflows, whatever the tool.
  * "signals": each dispatch carries a completion signal of the program (64 of them in turn).
  * "sync": each is waited for before the next, and launch is the median of one such round trip,
- * total its 99th percentile.
- */
+ * total its 99th percentile. */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdbool.h>

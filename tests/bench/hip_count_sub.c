@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A subscriber that only counts the ends of HIP calls, and those without one, for tests/bench/hip:
- * of the stream named by the setting stream, "call" or "debug"; "ends": of "call", ends alone.
- */
+/* A subscriber that only counts the ends of HIP calls, and those without one, for tests/bench/hip: of the stream named
+ * by the setting stream, "call" or "debug"; "ends": of "call", ends alone. */
 #include <rtl/events.h>
 #include <rtl/subscriber.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hip_storm THREADS SLICES: calls hipGetDevice, in slices of 10,000, on each thread; prints the
- * least and the median time of a call over the slices of all threads, ns: "min N median N".
- */
+/* hip_storm THREADS SLICES: calls hipGetDevice, in slices of 10,000, on each thread; prints the least and the median
+ * time of a call over the slices of all threads, ns: "min N median N". */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

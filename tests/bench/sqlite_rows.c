@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sqlite_rows.c: rows per second of libsqlite_sub.so, fed with dispatches by a fake host, beside
- * a bare loop that inserts the same rows into the same table: prepared once, 32 rows a
- * statement, values bound, the same journal, page size and transactions (a flush of the host for
- * each 8192 rows, where a real one flushes every 50 ms), nothing else.
+/* sqlite_rows.c: rows per second of libsqlite_sub.so, fed with dispatches by a fake host, beside a bare loop that
+ * inserts the same rows into the same table: prepared once, 32 rows a statement, values bound, the same journal, page
+ * size and transactions (a flush of the host for each 8192 rows, where a real one flushes every 50 ms), nothing else.
  *
  *     sqlite_rows PLUGIN [DISPATCHES [ROUNDS [FOLDER [SETTINGS]]]]
  *

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * startup_program [hsa]: does nothing, or initialises the HSA runtime. Prints CLOCK_MONOTONIC in
- * ns at the beginning of main and at its end.
- */
+/* startup_program [hsa]: does nothing, or initialises the HSA runtime. Prints CLOCK_MONOTONIC in ns at the beginning of
+ * main and at its end. */
 #include <hsa/hsa.h>
 #include <stdint.h>
 #include <stdio.h>

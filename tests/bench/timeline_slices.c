@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * timeline_slices.c: slices per second of processor time that the writers of timelines make, from
- * memory to a file, beside fprintf of the same JSON in the same run.
+/* timeline_slices.c: slices per second of processor time that the writers of timelines make, from memory to a file,
+ * beside fprintf of the same JSON in the same run.
  *
  *     timeline_slices FOLDER [SLICES [ROUNDS]]
  *
  * Two kinds of slices: "short" ones have three values and a flow, as most tracers write them; "kernels" are dispatches
  * with all that rtl writes of them (20 values and a flow). Rounds alternate between the ways; the best of each counts,
  * and on a busy machine the ratios. "Live" is JSON that is closed after each flush, as the subscriber writes it; the
- * others are as `rtl convert` writes them.
- */
+ * others are as `rtl convert` writes them. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

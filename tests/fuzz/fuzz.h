@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What each target defines. libFuzzer's names; without libFuzzer, replay.c calls them with the files that it is given.
+/* What each target defines. libFuzzer's names; without libFuzzer, replay.c calls them with the files that it is given.
  */
 #pragma once
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A spool folder as one input: pieces of its files. What no piece covers is zero, so that sparse
- * files stay small. A piece is a header and its bytes; the last may be cut off.
- */
+/* A spool folder as one input: pieces of its files. What no piece covers is zero, so that sparse files stay small. A
+ * piece is a header and its bytes; the last may be cut off. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A file of definitions of counters, all of whose metrics are compiled, evaluated and put into passes.
- * The first byte: whether it is read as v1 reads it, and whether what follows is an expression alone.
- */
+/* A file of definitions of counters, all of whose metrics are compiled, evaluated and put into passes.
+ * The first byte: whether it is read as v1 reads it, and whether what follows is an expression alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A subscriber that reads all there is: every field of every event as its description says, every
- * string and tracepoint that it names, ledgers, losses, positions, calibrations. It checks what
- * <rtl/subscriber.h> promises and aborts where that is not so.
+/* A subscriber that reads all there is: every field of every event as its description says, every string and tracepoint
+ * that it names, ledgers, losses, positions, calibrations. It checks what <rtl/subscriber.h> promises and aborts where
+ * that is not so.
  *
- * Settings: output=FILE gets a line for each event ("event STREAM TYPE TID INSTANCE"), stream,
- * process and ledger; twice=1 reads each payload again and aborts if it has changed meanwhile.
- */
+ * Settings: output=FILE gets a line for each event ("event STREAM TYPE TID INSTANCE"), stream, process and ledger;
+ * twice=1 reads each payload again and aborts if it has changed meanwhile. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

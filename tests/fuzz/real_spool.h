@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Spools as processes leave them: of a child that published events and died, with streams of all
- * kinds of fields, strings, tracepoints with metadata, losses, and rings of several threads.
- */
+/* Spools as processes leave them: of a child that published events and died, with streams of all kinds of fields,
+ * strings, tracepoints with metadata, losses, and rings of several threads. */
 #pragma once
 
 #include <stddef.h>

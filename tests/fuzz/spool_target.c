@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A whole spool: the input (image.h) becomes the files of a folder, which is replayed, recovered or recorded and
- * replayed, with a subscriber that reads all there is. Its size decides which.
- */
+/* A whole spool: the input (image.h) becomes the files of a folder, which is replayed, recovered or recorded and
+ * replayed, with a subscriber that reads all there is. Its size decides which. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Makes the trace that fuzz_trace spoils: some events of each type of each stream, with each field filled as
- * its description says, stored by the SQLite subscriber. Usage: fuzz_trace_seed SUBSCRIBER DATABASE
- */
+/* Makes the trace that fuzz_trace spoils: some events of each type of each stream, with each field filled as its
+ * description says, stored by the SQLite subscriber. Usage: fuzz_trace_seed SUBSCRIBER DATABASE */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace (trace_seed.c) that the input spoils, read by one of the commands that read traces. The first byte
+/* A trace (trace_seed.c) that the input spoils, read by one of the commands that read traces. The first byte
  * chooses the command, the second how many edits there are. An edit is six bytes: what, which table, which
  * row, which column, which value, and a byte of the value. What is left are patches of the file, four
- * bytes each: where (3), and the byte.
- */
+ * bytes each: where (3), and the byte. */
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What runtime and GPUs there are, and the kernels, compiled for the first GPU by the runtime's own compiler:
- * nothing else is needed.
- */
+/* What runtime and GPUs there are, and the kernels, compiled for the first GPU by the runtime's own compiler: nothing
+ * else is needed. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The HIP runtime that the loader finds, opened by name, so that one program runs with ROCm 5 to 7. Each call is
- * counted by its function: what a trace must have. A call that fails ends the program. Any thread.
- */
+/* The HIP runtime that the loader finds, opened by name, so that one program runs with ROCm 5 to 7. Each call is
+ * counted by its function: what a trace must have. A call that fails ends the program. Any thread. */
 #pragma once
 
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program that `rtl selftest` runs, alone and traced: selftest WORKLOAD KERNELS [ROUNDS]. KERNELS is a
- * file with their code, which `about` makes. It knows nothing of rtl. What it did, and what its own events
- * told it, goes to standard output, a line each:
+/* The program that `rtl selftest` runs, alone and traced: selftest WORKLOAD KERNELS [ROUNDS]. KERNELS is a file with
+ * their code, which `about` makes. It knows nothing of rtl. What it did, and what its own events told it, goes to
+ * standard output, a line each:
  *
  *     api FUNCTION CALLS      calls of the HIP API
  *     kernel NAME LAUNCHES    of its kernels

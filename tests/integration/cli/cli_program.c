@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the interceptors for ROCm would.
+/* A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the interceptors for ROCm would.
  *
  *	cli_program COUNT [WAY]
  *
@@ -17,8 +16,7 @@
  *	regions		COUNT regions of rtl.default besides, and as many within these; one has not ended
  *	lines		for each line that it reads does it once, and prints how many it published
  *	now		the same, each the work of the time just before
- *	threads		the same, each time on a further thread, which stays
- */
+ *	threads		the same, each time on a further thread, which stays */
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>

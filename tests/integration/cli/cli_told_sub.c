@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A subscriber that does one thing wrong, or takes its time, as `way` says:
+/* A subscriber that does one thing wrong, or takes its time, as `way` says:
  *
  *	say, complain, leave_file, leave_thread, hang, fail	for `rtl check-subscriber`
  *	end, crash, segv, overflow (of the stack), thread	ends its process, or its thread; with at=N after so many
@@ -8,8 +7,7 @@
  *	kill		kills its process in the flush of that number
  *	slow		its end takes until a file `go` is in the working directory; it makes a file `finishing` first
  *	slow_events	the same of its events
- *	slow_batches	each batch of events takes 20 ms until then
- */
+ *	slow_batches	each batch of events takes 20 ms until then */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Preloaded: ends a process that allocates memory between fork and exec. A process that has threads
+/* Preloaded: ends a process that allocates memory between fork and exec. A process that has threads
  * must not: with another allocator than the C library's it may wait for ever for a lock that one of
- * them held.
- */
+ * them held. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Runs a command and kills it, with all processes that it has started, before the COUNTth system
- * call that one of them makes; `unlink:COUNT`: before the COUNTth that removes or renames a file.
+/* Runs a command and kills it, with all processes that it has started, before the COUNTth system call that one of them
+ * makes; `unlink:COUNT`: before the COUNTth that removes or renames a file.
  *
  *	kill_at [unlink:]COUNT COMMAND...
  *

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Preloaded: a process that makes its spool while the collector ends. It makes the folder only when the collector's has
+/* Preloaded: a process that makes its spool while the collector ends. It makes the folder only when the collector's has
  * been removed (LATE_FOLDER=before), or goes on only when the collector has removed the new one (LATE_FOLDER=after).
  *
- * LATE_FILE, in the collector: a process makes a file in its spool just before that is removed.
- */
+ * LATE_FILE, in the collector: a process makes a file in its spool just before that is removed. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fleet.c: a rank of a job that trains something, without a GPU: it publishes dispatches as the
- * interceptors do, with times that follow from the rank and the step alone.
+/* fleet.c: a rank of a job that trains something, without a GPU: it publishes dispatches as the interceptors do, with
+ * times that follow from the rank and the step alone.
  *
  *     RANK=N fleet STEPS [SLOWER]    SLOWER: gemm takes so many percent longer
  *
- * Rank 37 has a slow GPU, rank 12 waits in its all_reduce, and rank 50 launches late.
- */
+ * Rank 37 has a slow GPU, rank 12 waits in its all_reduce, and rank 50 launches late. */
 #include <stdio.h>
 #include <stdlib.h>
 

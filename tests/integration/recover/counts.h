@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * counts.h: what a publisher of the recovery tests has published, in a file of its own that it
- * maps shared: it survives the publisher, and nothing of rtl goes into it.
- */
+/* counts.h: what a publisher of the recovery tests has published, in a file of its own that it
+ * maps shared: it survives the publisher, and nothing of rtl goes into it. */
 #pragma once
 
 #include <stdint.h>

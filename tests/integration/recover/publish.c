@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * publish.c: publishes as fast as it can and counts, until it is killed or told to stop.
+/* publish.c: publishes as fast as it can and counts, until it is killed or told to stop.
  *
  *     recover_publish COUNTS THREADS
  *
  * Each thread alternates between a stream of its own and dispatches of rtl.hsa; each event has the thread's number and
- * a sequence number without gaps. Threads end and begin anew all the time, so that rings change hands.
- */
+ * a sequence number without gaps. Threads end and begin anew all the time, so that rings change hands. */
 #include "counts.h"
 
 #include <fcntl.h>

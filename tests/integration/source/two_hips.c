@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * two_hips HIP CODE_OBJECT [close]: loads HIP for itself alone, and launches a kernel of the code object
- * (module_add of tests/programs) ten times. close: it gives it back then. two_hips_linked is linked to
- * another version of HIP, for all to see, and does not use that.
- */
+/* two_hips HIP CODE_OBJECT [close]: loads HIP for itself alone, and launches a kernel of the code object (module_add of
+ * tests/programs) ten times. close: it gives it back then. two_hips_linked is linked to another version of HIP, for all
+ * to see, and does not use that. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Scenarios of signal handlers that publish. A handler can come at any instruction: here it does
- * come at each, by the processor's single-step flag (SIGTRAP after every instruction); on other
- * machines, or with real signals, a fast timer stands in.
- */
+/* Scenarios of signal handlers that publish. A handler can come at any instruction: here it does come at each, by the
+ * processor's single-step flag (SIGTRAP after every instruction); on other machines, or with real signals, a fast timer
+ * stands in. */
 #include "test_bus_child.h"
 
 #include <sched.h>
@@ -73,9 +71,8 @@ static void *run_stepped(void *user)
 
 /* ---- publishing */
 
-/* From the handler: thread 1; from what it interrupts: thread 0. Sequence numbers with gaps are
- * fine, as the handler discards what it cannot record; but nothing is lost without being counted.
- */
+/* From the handler: thread 1; from what it interrupts: thread 0. Sequence numbers with gaps are fine, as the handler
+ * discards what it cannot record; but nothing is lost without being counted. */
 static uint64_t next[2], got[2], seen[2];
 static uint32_t too_large;
 
@@ -331,8 +328,7 @@ static void on_tick(int signo)
 	errno = err;
 }
 
-/* ThreadSanitizer's runtime crashes in a handler on a thread that it has not begun, or has ended.
- */
+/* ThreadSanitizer's runtime crashes in a handler on a thread that it has not begun, or has ended. */
 static void alarms_in_threads(bool allowed)
 {
 	sigset_t set;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * To be preloaded: lets the FAIL_NTH-th allocation (memory, mapping, blocks of a file, thread) that librtl asks for
- * fail; with FAIL_ON=1 all those after it as well. A process in which there were not so many ends with status 79.
- */
+/* To be preloaded: lets the FAIL_NTH-th allocation (memory, mapping, blocks of a file, thread) that librtl asks for
+ * fail; with FAIL_ON=1 all those after it as well. A process in which there were not so many ends with status 79. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

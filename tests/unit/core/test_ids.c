@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unit tests of core/hash.h, table.c and ids.c. ids.c is compiled into this file with a hash that
- * the tests can make collide; what it needs of the bus is stood in for below.
- */
+/* Unit tests of core/hash.h, table.c and ids.c. ids.c is compiled into this file with a hash that the tests can make
+ * collide; what it needs of the bus is stood in for below. */
 #include <pthread.h>
 
 #define hash_finish real_hash_finish

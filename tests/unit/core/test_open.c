@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What has begun and not ended when a process ends (rtl_open_reserve): an event then, once, from every way in which a
- * process can end and be read. A child does what a test says; the reader is a subscriber of our own.
- */
+/* What has begun and not ended when a process ends (rtl_open_reserve): an event then, once, from every way in which a
+ * process can end and be read. A child does what a test says; the reader is a subscriber of our own. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>

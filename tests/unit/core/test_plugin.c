@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the
- * folder PLUGINS/; the "installed" one is where the installed folder of this executable would be.
- */
+/* Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the folder PLUGINS/; the
+ * "installed" one is where the installed folder of this executable would be. */
 #include <sys/stat.h>
 
 #include <rtl/plugin.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Plugins for test_plugin.c: one source, built several times. Without a macro it is a sound one.
+/* Plugins for test_plugin.c: one source, built several times. Without a macro it is a sound one.
  *
  *   FIXTURE_NO_SYMBOL    exports nothing
  *   FIXTURE_ABI          its ABI version
@@ -9,8 +8,7 @@
  *   FIXTURE_NO_SETTINGS  has no settings
  *   FIXTURE_BAD_SETTINGS says that it has settings and points nowhere
  *   FIXTURE_DEPENDENCY   needs a library that is not there at run time
- *   FIXTURE_NAME         its name
- */
+ *   FIXTURE_NAME         its name */
 #include <rtl/subscriber.h>
 
 #ifndef FIXTURE_ABI

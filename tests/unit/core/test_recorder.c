@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Recording without subscribers, and replaying: rtl_collector with RTL_RECORD, RTL_REPLAY and RTL_RECORD_RECOVER. A
- * child publishes numbered events of two threads; the replay checks that each is there once and in order.
- */
+/* Recording without subscribers, and replaying: rtl_collector with RTL_RECORD, RTL_REPLAY and RTL_RECORD_RECOVER. A
+ * child publishes numbered events of two threads; the replay checks that each is there once and in order. */
 
 #include <errno.h>
 #include <fcntl.h>

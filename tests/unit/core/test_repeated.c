@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What other events repeat (rtl_type_info.repeated_by): a recording leaves it out unless it is asked
- * for, and a replay makes the events of a stream of those of its debug stream.
- */
+/* What other events repeat (rtl_type_info.repeated_by): a recording leaves it out unless it is asked for, and a replay
+ * makes the events of a stream of those of its debug stream. */
 
 #include <sys/wait.h>
 

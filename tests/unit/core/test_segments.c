@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Recordings of many segments: each event of a real one in a segment of its own. They are read with
- * few mappings; and subscribers that have stored different parts of one get the rest each, whatever
- * segments have been rotated out meanwhile.
- */
+/* Recordings of many segments: each event of a real one in a segment of its own. They are read with few mappings; and
+ * subscribers that have stored different parts of one get the rest each, whatever segments have been rotated out
+ * meanwhile. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Spools that are cut off or damaged: whoever reads them says so in one line, delivers what stands
- * before the damage, and accounts for the rest.
- */
+/* Spools that are cut off or damaged: whoever reads them says so in one line, delivers what stands before the damage,
+ * and accounts for the rest. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * For tests of damaged spools: real ones are made, copied, damaged and replayed, each in a process
- * of its own, with the subscriber that reads all there is (tests/fuzz/read_all_sub.c).
- */
+/* For tests of damaged spools: real ones are made, copied, damaged and replayed, each in a process of its own, with the
+ * subscriber that reads all there is (tests/fuzz/read_all_sub.c). */
 #pragma once
 
 #include <stdbool.h>

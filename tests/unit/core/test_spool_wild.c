@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Processes that destroy their spools while a collector reads them: files that are cut off under
- * its mapping, and random bytes written over all of them. The collector lives and says so.
- */
+/* Processes that destroy their spools while a collector reads them: files that are cut off under its mapping, and
+ * random bytes written over all of them. The collector lives and says so. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

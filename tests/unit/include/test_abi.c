@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of what crosses the ABI, for 64-bit machines. Structs grow at their ends only: a line
- * here may be added, never changed (before the first release: with the agreement of all). This
- * file is compiled as C11, C17 and C++17; that it compiles is the test.
- */
+/* The layout of what crosses the ABI, for 64-bit machines. Structs grow at their ends only: a line here may be added,
+ * never changed (before the first release: with the agreement of all). This file is compiled as C11, C17 and C++17;
+ * that it compiles is the test. */
 #include <rtl/events.h>
 #include <rtl/plugin.h>
 #include <rtl/rtl.h>

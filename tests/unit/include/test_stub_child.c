@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A program with two libraries that may be traced and do not require rtl. Run by test_stub.c, with
- * the name of a scenario; and by hand or by tests/bench:
+/* A program with two libraries that may be traced and do not require rtl. Run by test_stub.c, with the name of a
+ * scenario; and by hand or by tests/bench:
  *
  *     test_stub_child bench [COUNT]
  *
  * prints one line: ns for each turn of an empty loop, and of one with a disabled tracepoint of the library. With librtl
- * (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and RTL_STREAMS should leave it out.
- */
+ * (LD_LIBRARY_PATH, RTL_SUBSCRIBERS) the stream is registered first, and RTL_STREAMS should leave it out. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

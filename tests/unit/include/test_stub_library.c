@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A library with a stub, for test_stub_child. Built twice: as C11, and (test_stub_library_cpp.cpp)
- * as C++11 with scope.hpp. STUB_LIBRARY is the name of its function, STUB_STREAM its stream.
- */
+/* A library with a stub, for test_stub_child. Built twice: as C11, and (test_stub_library_cpp.cpp) as C++11 with
+ * scope.hpp. STUB_LIBRARY is the name of its function, STUB_STREAM its stream. */
 #include <rtl/stub.h>
 
 #ifdef __cplusplus

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * See fake_host.h. Strings and tracepoints are kept in trees (tsearch), everything else in short lists; all
- * memory is given back when the host is destroyed.
- */
+/* See fake_host.h. Strings and tracepoints are kept in trees (tsearch), everything else in short lists; all memory is
+ * given back when the host is destroyed. */
 #include "fake_host.h"
 
 #include "events/events.h"

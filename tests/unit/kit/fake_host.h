@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fake_host.h: a host for unit tests of subscribers. It offers what struct rtl_host promises, from tables that the test
+/* fake_host.h: a host for unit tests of subscribers. It offers what struct rtl_host promises, from tables that the test
  * fills, and calls the subscriber when the test says so. Plugins are loaded by librtl.
  *
  *     struct fake_host *h = fake_host_create();
@@ -12,8 +11,7 @@
  *     fake_host_end(h);     // process_end of all, finish, destroy
  *     fake_host_destroy(h);
  *
- * One thread. Running out of memory aborts: this is for tests.
- */
+ * One thread. Running out of memory aborts: this is for tests. */
 #pragma once
 
 #include <rtl/events.h>
@@ -61,12 +59,10 @@ const struct rtl_stream_info *fake_host_stream(struct fake_host *host,
 					       const struct rtl_stream_info *stream);
 void fake_host_begin(struct fake_host *host, const struct rtl_process *process);
 void fake_host_process_end(struct fake_host *host, const struct rtl_process *process);
-/**
- * Delivers events to whoever has subscribed, in order, in runs of one subscription.
+/** Delivers events to whoever has subscribed, in order, in runs of one subscription.
  *
  * Each event advances its process's ring by its size. What the subscriber has said to be stored, by host->resume, is
- * not delivered again but counted: so a test that plays a run once more is a recovery.
- */
+ * not delivered again but counted: so a test that plays a run once more is a recovery. */
 void fake_host_deliver(struct fake_host *host, const struct rtl_event *const *events, size_t count);
 /** Delivers one event. */
 void fake_host_deliver_one(struct fake_host *host, const struct rtl_event *event);

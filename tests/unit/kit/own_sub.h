@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * own_sub.h: a collector in the test itself (rtl/collector.h), with a subscriber of the test's own
- * that takes one stream. One test at a time; own_reset begins one.
- */
+/* own_sub.h: a collector in the test itself (rtl/collector.h), with a subscriber of the test's own that takes one
+ * stream. One test at a time; own_reset begins one. */
 #pragma once
 
 #include <rtl/collector.h>

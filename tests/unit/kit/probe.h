@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The probe: a subscriber for tests of the bus (probe_sub.c). It does what its settings say and
- * writes what it is told, a line each, to its output; and it calls the functions of the program's
+/* The probe: a subscriber for tests of the bus (probe_sub.c). It does what its settings say and writes what it is told,
+ * a line each, to its output; and it calls the functions of the program's
  * `probe_hooks`, if the program exports one, so that a test can look and interfere at every point
- * of an instance's life.
- */
+ * of an instance's life. */
 #pragma once
 
 #include <rtl/publish.h>

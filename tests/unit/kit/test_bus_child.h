@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program that the tests of the bus run (test_bus.c): each scenario in a process of its own,
- * as the bus starts once in a process. A scenario returns normally when all went well; CHECK ends
- * the process with a line that says what did not.
- */
+/* The program that the tests of the bus run (test_bus.c): each scenario in a process of its own, as the bus starts once
+ * in a process. A scenario returns normally when all went well; CHECK ends the process with a line that says what did
+ * not. */
 #pragma once
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cmocka, the headers of C that most tests need, and tests that make themselves known: TEST(test_x__y__z) { ... }, in
- * the order of their file, and RUN_TESTS at its end. An argument of the program chooses tests by their names.
- */
+/* cmocka, the headers of C that most tests need, and tests that make themselves known: TEST(test_x__y__z) { ... }, in
+ * the order of their file, and RUN_TESTS at its end. An argument of the program chooses tests by their names. */
 #pragma once
 
 #include <setjmp.h>

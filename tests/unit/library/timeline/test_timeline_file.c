@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unit tests of file.h: what is in a file whose writer was killed after any number of pages. The
- * system's pwrite is stood in for by one that writes a page at a time, as the kernel does, and ends
- * the process, or finds the disk full, when it may not write more.
- */
+/* Unit tests of file.h: what is in a file whose writer was killed after any number of pages. The system's pwrite is
+ * stood in for by one that writes a page at a time, as the kernel does, and ends the process, or finds the disk full,
+ * when it may not write more. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
