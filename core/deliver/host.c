@@ -529,6 +529,13 @@ void host_remove_left(struct host *host)
 			source_close(host->sources[i], true);
 }
 
+void host_note_published(struct host *host)
+{
+	for (uint32_t i = 0; i < host->source_count && host->attached; i++)
+		if (!host->sources[i]->closed)
+			source_note_published(host->sources[i]);
+}
+
 uint32_t host_living_count(const struct host *host)
 {
 	uint32_t n = 0;
