@@ -71,13 +71,6 @@ void source_begin_anew(struct source *source)
 	set_zero(&control->waited_ns);
 }
 
-void source_note_published(struct source *source)
-{
-	for (uint32_t i = 0; i < source->stream_count; i++)
-		source->until[i] = published(source, i);
-	source->leaving = true;
-}
-
 /* How much of that stream is open, or could not be kept. */
 static uint64_t count_open(const struct source *source, uint32_t stream)
 {
@@ -219,9 +212,8 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
 	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
 	/* read last: what was delivered above had been published before; in a damaged spool the count may be less */
-	ledger->published = (source->leaving && !source->gone ? source->until[number]
-							      : published(source, number)) +
-			    discarded + left_out - slot->left_out[SPOOL_LEFT_OUT_OLDER];
+	ledger->published = published(source, number) + discarded + left_out -
+			    slot->left_out[SPOOL_LEFT_OUT_OLDER];
 	known = ledger->delivered + ledger->discarded + ledger->abandoned + ledger->left_out;
 	if (ledger->published < known)
 		ledger->published = known;

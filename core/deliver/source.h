@@ -72,8 +72,6 @@ struct source {
 	uint64_t delivered[SPOOL_STREAMS_MAX];
 	uint64_t abandoned[SPOOL_STREAMS_MAX];
 	uint64_t before[SPOOL_STREAMS_MAX]; /* published before we came: not counted */
-	uint64_t until[SPOOL_STREAMS_MAX];  /* if `leaving`: published when the last pass began */
-	bool leaving;
 	/* recorder.c's: */
 	uint32_t segments;                 /* number of the next one */
 	uint32_t kept;                     /* of them, not dropped by a bound */
@@ -120,8 +118,6 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 		      const char **why);
 /* Of a process that other collectors have left: nothing has happened yet. Nothing is wanted of it. */
 void source_begin_anew(struct source *source);
-/* Before a pass: what is published from now on may be of the time after it, and not be counted. */
-void source_note_published(struct source *source);
 /* Whether the process has ended. One that has closed our lock on its spool without ending counts as alive. */
 bool source_is_gone(struct source *source);
 /* A ring that a mapped spool has; NULL: it is a segment, or could not be had. */
