@@ -91,12 +91,6 @@ enum layout {
 	LAYOUT_DESTROYS_STREAM,
 };
 
-/* Whether its arguments tell of work. */
-static inline bool has_facts(enum layout layout)
-{
-	return layout != LAYOUT_NONE && layout < LAYOUT_NO_WORK;
-}
-
 /* Longest wait without anything being reported, before something is destroyed. */
 #define SETTLE_NS 200000000u
 
@@ -298,7 +292,7 @@ static void read_sizes(const unsigned char *arguments, bool in_blocks, struct ca
 
 	memcpy(sizes, arguments + 8, sizeof(sizes));
 	for (int i = 0; i < 3; i++) {
-		facts->workgroup[i] = sizes[3 + i];
+		facts->workgroup[i] = (uint16_t)sizes[3 + i];
 		facts->grid[i] = in_blocks ? sizes[i] * sizes[3 + i] : sizes[i];
 	}
 }
@@ -373,7 +367,8 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	this_call.current = this_call.number;
 	memcpy(call, &this_call.number, sizeof(this_call.number));
 	end = (struct call_end *)(void *)(call + CALL_BYTES);
-	end->enter = has_facts(layout) ? on_enter : NULL;
+	/* Its arguments tell of work. */
+	end->enter = layout > LAYOUT_NONE && layout < LAYOUT_NO_WORK ? on_enter : NULL;
 	end->exit = on_leave;
 	return 0;
 }
@@ -416,17 +411,17 @@ static inline int on_command(uint32_t op)
 	if (!is_ready() || op >= REPORTED_OPS)
 		return 0;
 	this_call.used = true;
-	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
-		if (op != REPORTED_BARRIER)
-			return 0;
-		note();
-		callers_begin(this_call.current, UNWANTED);
+	const bool wanted = this_call.wanted[op] && !reported_leave_out((enum reported_op)op, 1);
+
+	if (!wanted && op != REPORTED_BARRIER)
+		return 0;
+	note();
+	callers_begin(this_call.current, wanted ? op : UNWANTED);
+	if (!wanted) {
 		reported_count_unwanted(
 			this_call.current ? thread_context.hip_stream : REPORTED_NO_STREAM, false);
 		return 0;
 	}
-	note();
-	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
 		thread_context.work++;
@@ -435,21 +430,11 @@ static inline int on_command(uint32_t op)
 
 static enum reported_copy copy_of(uint32_t kind)
 {
-	switch (kind) {
-	case COMMAND_READ:
-	case COMMAND_READ_RECT:
-	case COMMAND_READ_IMAGE:
+	if (kind == COMMAND_READ || kind == COMMAND_READ_RECT || kind == COMMAND_READ_IMAGE)
 		return REPORTED_READ;
-	case COMMAND_WRITE:
-	case COMMAND_WRITE_RECT:
-	case COMMAND_WRITE_IMAGE:
+	if (kind == COMMAND_WRITE || kind == COMMAND_WRITE_RECT || kind == COMMAND_WRITE_IMAGE)
 		return REPORTED_WRITE;
-	case COMMAND_FILL:
-	case COMMAND_FILL_IMAGE:
-		return REPORTED_FILL;
-	default:
-		return REPORTED_INNER;
-	}
+	return kind == COMMAND_FILL || kind == COMMAND_FILL_IMAGE ? REPORTED_FILL : REPORTED_INNER;
 }
 
 /* What the call that has submitted it tells. */
@@ -462,13 +447,13 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 	work->in_scope = caller->submitter.in_scope;
 	work->scope = caller->submitter.scope;
 	if (work->op == REPORTED_COPY) {
-		work->src = facts->src;
-		work->dst = facts->dst;
+		work->copy.src = facts->src;
+		work->copy.dst = facts->dst;
 		work->has_addresses = facts->has_addresses;
-		work->bytes = facts->bytes;
-	} else if (activity->kind != COMMAND_GRAPH) {
-		memcpy(work->grid, facts->grid, sizeof(work->grid));
-		memcpy(work->workgroup, facts->workgroup, sizeof(work->workgroup));
+		work->copy.bytes = facts->bytes;
+	} else if (work->op == REPORTED_DISPATCH && activity->kind != COMMAND_GRAPH) {
+		memcpy(work->dispatch.grid, facts->grid, sizeof(facts->grid));
+		memcpy(work->dispatch.workgroup, facts->workgroup, sizeof(facts->workgroup));
 	}
 }
 
@@ -486,10 +471,9 @@ static void on_activity(const struct activity *activity)
 {
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
-		.begun_as = (enum reported_op)activity->op,
 		.node = (uint32_t)activity->node,
-		.begin_ns = system_clock_of_hip(activity->begin_ns),
-		.end_ns = system_clock_of_hip(activity->end_ns),
+		.times = {system_clock_of_hip(activity->begin_ns),
+			  system_clock_of_hip(activity->end_ns)},
 	};
 	enum callers_found found;
 	struct caller caller;
@@ -502,8 +486,8 @@ static void on_activity(const struct activity *activity)
 		return;
 	}
 	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
-	if (work.end_ns < work.begin_ns)
-		work.begin_ns = work.end_ns = 0;
+	if (work.times.end_ns < work.times.begin_ns)
+		work.times = (struct work_times){0};
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (!work.ends && work.op == REPORTED_BARRIER)
 		end_unwanted(activity->number);
@@ -514,17 +498,17 @@ static void on_activity(const struct activity *activity)
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
 	if (work.op == REPORTED_DISPATCH) {
-		work.kernel = kernels_find_named(activity->kernel);
+		work.dispatch.kernel = kernels_find_named(activity->kernel);
 	} else if (work.op == REPORTED_COPY) {
-		work.copy = copy_of(activity->kind);
+		work.how = copy_of(activity->kind);
 		work.is_rect =
 			activity->kind >= COMMAND_READ_RECT && activity->kind <= COMMAND_COPY_RECT;
 		/* HIP 7.2 does not tell that of some copies in pinned memory. */
 		if (activity->bytes)
-			work.bytes = activity->bytes;
+			work.copy.bytes = activity->bytes;
 		/* HIP tells as its begin that of the barrier before it. */
-		if (work.copy == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
-			work.begin_ns = work.end_ns = 0;
+		if (work.how == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
+			work.times = (struct work_times){0};
 	}
 	reported_publish(&work);
 }
