@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <rtl/publish.h>
 
 #include "cli.h"
 #include "ending.h"
@@ -117,23 +118,15 @@ static bool has_ended(int pid, int fd)
 		      : poll(&(struct pollfd){fd, POLLIN, 0}, 1, 0) > 0;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void record(struct launch *launch, int pid, uint64_t duration_ns)
 {
-	const uint64_t end_ns = duration_ns ? now_ns() + duration_ns : UINT64_MAX;
+	const uint64_t end_ns = duration_ns ? rtl_clock_ns() + duration_ns : UINT64_MAX;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	bool ended = false;
 
 	if (!launch->quiet)
 		cli_error("attached to process %d, %s; Ctrl-C leaves it", pid, *launch->command);
-	while (!stopped && !(ended = has_ended(pid, fd)) && now_ns() < end_ns)
+	while (!stopped && !(ended = has_ended(pid, fd)) && rtl_clock_ns() < end_ns)
 		collect_poll(&launch->collect);
 	if (fd >= 0)
 		close(fd);

@@ -662,7 +662,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
 	tell_progress(c, false);
-	while (passes && drain(c, true)) {
+	while (host_note_published(c->host), passes && drain(c, true)) {
 		note_seen(c);
 		tell_progress(c, false);
 		passes -= c->recorder || !c->host->interrupted;

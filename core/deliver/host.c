@@ -475,6 +475,7 @@ void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *out)
 static void end_process(struct host *host, struct source *source)
 {
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+	uint64_t known;
 
 	if (source->ended)
 		return;
@@ -482,8 +483,13 @@ static void end_process(struct host *host, struct source *source)
 	__atomic_store_n(&source->over, source->own, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
-		ledger.abandoned =
-			ledger.published - ledger.delivered - ledger.discarded - ledger.left_out;
+		known = ledger.delivered + ledger.discarded + ledger.left_out;
+		/* what comes behind the last pass is of no period */
+		if (host->attached && !source->gone)
+			ledger.published = source->last[i].published > known
+						   ? source->last[i].published
+						   : known;
+		ledger.abandoned = ledger.published - known;
 		source->abandoned[i] = ledger.abandoned;
 		source->last[i] = ledger;
 	}
@@ -524,6 +530,13 @@ void host_remove_left(struct host *host)
 	for (uint32_t i = 0; i < host->source_count && !host_keeps(host); i++)
 		if (!host->sources[i]->closed)
 			source_close(host->sources[i], true);
+}
+
+void host_note_published(struct host *host)
+{
+	for (uint32_t i = 0; i < host->source_count && host->attached; i++)
+		for (uint32_t k = 0; k < host->sources[i]->stream_count; k++)
+			source_ledger(host->sources[i], k, &host->sources[i]->last[k]);
 }
 
 uint32_t host_living_count(const struct host *host)

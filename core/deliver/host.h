@@ -63,6 +63,8 @@ uint64_t host_follow_periods(struct host *host, const struct periods *periods, u
 void host_remove_left(struct host *host);
 /* Tells the processes that nothing is wanted any more. */
 void host_stop_publishing(struct host *host);
+/* Before each pass from there on, of a collector that leaves. */
+void host_note_published(struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 

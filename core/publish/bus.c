@@ -122,10 +122,11 @@ void bus_name_consumer(char *text, size_t size)
 {
 	const char *subscriber = bus_ops.at_work();
 
-	if (bus.collected)
+	if (bus.collected && session_pid())
 		snprintf(text, size, "the collector, process %d,", session_pid());
 	else if (subscriber)
 		snprintf(text, size, "the subscriber %s", subscriber);
 	else
-		snprintf(text, size, "the thread of the subscribers");
+		snprintf(text, size,
+			 bus.collected ? "rtl attach" : "the thread of the subscribers");
 }
