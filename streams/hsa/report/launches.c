@@ -4,6 +4,8 @@
  *
  * Threads: the program's, when a call of HIP has returned. No lock, but for graphs. */
 
+#include <rtl/events.h>
+
 #include "../../common/copy_calls.h"
 #include "../../common/shared.h"
 #include "interceptor.h"

@@ -67,6 +67,7 @@ struct caller_facts {
 	uint64_t src, dst, bytes;
 	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
 	uint64_t stream;                /* that the call is for */
+	uint64_t theirs;                /* the call's number by the program's own tracer; 0: none */
 	bool has_addresses;
 	bool has_dispatches; /* that are wanted */
 	bool is_behind;      /* work of its stream is under way */

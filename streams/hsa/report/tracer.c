@@ -8,6 +8,10 @@
  * A launched graph is one command and several activities. HIP says WILL_COME from ROCm 7.2.4 on; the first work that
  * a HIP reports shows whether it does.
  *
+ * HIP has one such callback. The program may have a tracer of its own (roctracer), so hipRegisterTracerCallback is ours:
+ * the program's is called from here with all that HIP would have told it. In HIP a call has our number (OURS) while
+ * work is made; the tracer's own is kept with its entry, and put back before the tracer sees the struct or the activity.
+ *
  * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
  * and that HIP does not set: a HIP whose size is not known cannot be used.
  *
@@ -19,6 +23,7 @@
 #include <time.h>
 
 #include "../../common/shared.h"
+#include "../../hip/preload.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "kernels.h"
@@ -65,17 +70,17 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
  * kernels, and its thread works with what is gone. */
 #define GRAPHS_VARIABLE "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
 
+typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
+typedef void phase_fn(uint32_t id, void *call);
+
 /* Behind that. */
 struct call_end {
 	uint64_t time, data;
-	void (*enter)(uint32_t id, void *call);
-	void (*exit)(uint32_t id, void *call);
+	phase_fn *enter, *exit;
 };
 
 /* Before it: where arguments are, as a C struct has them. */
 #define CALL_ARGUMENTS 16
-
-typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
 
 /* What a call's arguments tell of its work. */
 enum layout {
@@ -107,6 +112,11 @@ _Static_assert(UNWANTED + 1 == CALLERS_OPS, "of the same kinds");
 
 #define CALLS_MAX 2048
 
+/* In the numbers that HIP has from us, not from the program's tracer. */
+#define OURS (1ull << 63)
+/* Calls within one another that the program's tracer and rtl both follow. */
+#define NESTED_MAX 4u
+
 enum state { NEW, CHECKING, READY, REFUSED };
 
 static struct {
@@ -120,6 +130,9 @@ static struct {
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
+	/* HIP's callback is ours; the program's, or NULL. Both in one order, for put_callback; relaxed for who calls it. */
+	bool is_ours;
+	callback_fn *program;
 } tracer;
 
 /* Of the call that the thread is in. */
@@ -129,12 +142,55 @@ static __thread struct {
 	bool used;                 /* something was submitted under it */
 	bool noted;                /* its entry is filled */
 	bool wanted[REPORTED_OPS]; /* what was said last of such work */
+	bool theirs[REPORTED_OPS]; /* only the program's tracer wanted it */
 	bool no_work;              /* of the call: what it makes is not to be reported */
 	bool checking;             /* this thread checks; then: its own call has been seen */
 	bool seen;
 	bool has_facts;
 	struct caller_facts facts;
+	/* What the program's tracer has put into the structs of the calls that both follow. */
+	unsigned nested;
+	struct {
+		uint64_t number;
+		phase_fn *enter, *exit;
+	} tracers[NESTED_MAX];
 } this_call __attribute__((tls_model("initial-exec")));
+
+/* ---- whose callback HIP has ---- */
+
+static int callback(uint32_t domain, uint32_t id, void *data);
+
+/* Whoever comes last leaves what holds then. */
+static void put_callback(void (*set)(callback_fn *function))
+{
+	callback_fn *program;
+	bool is_ours;
+
+	do {
+		is_ours = __atomic_load_n(&tracer.is_ours, __ATOMIC_SEQ_CST);
+		program = __atomic_load_n(&tracer.program, __ATOMIC_SEQ_CST);
+		set(is_ours ? callback : program);
+	} while (is_ours != __atomic_load_n(&tracer.is_ours, __ATOMIC_SEQ_CST) ||
+		 program != __atomic_load_n(&tracer.program, __ATOMIC_SEQ_CST));
+}
+
+static void take_callback(bool take)
+{
+	__atomic_store_n(&tracer.is_ours, take, __ATOMIC_SEQ_CST);
+	put_callback(tracer.set);
+}
+
+__attribute__((visibility("default"))) void hipRegisterTracerCallback(callback_fn *function);
+
+void hipRegisterTracerCallback(callback_fn *function)
+{
+	void (*set)(callback_fn * function);
+
+	*(void **)&set = report_find("hipRegisterTracerCallback");
+	__atomic_store_n(&tracer.program, function, __ATOMIC_SEQ_CST);
+	if (set)
+		put_callback(set);
+}
 
 /* ---- which HIP ---- */
 
@@ -277,7 +333,7 @@ static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
 		return state == READY;
 	wrong = check();
 	if (wrong) {
-		tracer.set(NULL);
+		take_callback(false);
 		report_refuse(wrong);
 	}
 	/* Pairs with the acquire in is_ready. */
@@ -333,35 +389,58 @@ static void on_leave(uint32_t id, void *call)
 		report_await(tracer.waits[id]);
 }
 
+/* The same for a call that the program's tracer follows, too: it finds its own number. */
+static void on_enter_both(uint32_t id, void *call)
+{
+	if (id < CALLS_MAX && has_facts(tracer.layouts[id]))
+		on_enter(id, call);
+	memcpy(call, &this_call.tracers[this_call.nested - 1].number, sizeof(uint64_t));
+	if (this_call.tracers[this_call.nested - 1].enter)
+		this_call.tracers[this_call.nested - 1].enter(id, call);
+}
+
+static void on_leave_both(uint32_t id, void *call)
+{
+	phase_fn *const leave = this_call.tracers[--this_call.nested].exit;
+
+	if (leave)
+		leave(id, call);
+	on_leave(id, call);
+}
+
 static __attribute__((cold, noinline)) int give_up(const char *why)
 {
-	tracer.set(NULL);
+	take_callback(false);
 	/* Relaxed: who has seen another state goes on with what HIP still tells. */
 	__atomic_store_n(&tracer.state, REFUSED, __ATOMIC_RELAXED);
 	report_refuse(why);
 	return 1;
 }
 
-/* 0: HIP is to keep the call's number. */
-static inline int on_call(uint32_t id, unsigned char *call)
+/* 0: HIP is to keep the call's number. Followed: by the program's tracer, whose number and functions are in *call. */
+static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 {
 	struct call_end *end;
 	enum layout layout;
+	uint64_t number;
 
 	if (!is_ready() && !is_checked(id))
-		return 1;
+		return !followed;
 	layout = id < CALLS_MAX ? tracer.layouts[id] : LAYOUT_NONE;
 	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
 		if (layout == LAYOUT_CRASHES)
-			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
+			return give_up(GRAPHS_CRASH) && !followed; /* such are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
 		reported_settle(layout == LAYOUT_DESTROYS || !interceptor_on() || is_paused(),
 				SETTLE_NS);
 	}
 	this_call.no_work = layout == LAYOUT_NO_WORK;
-	if (!interceptor_on() || is_paused())
-		return 1;
+	if (!interceptor_on() || is_paused() || (followed && this_call.nested == NESTED_MAX)) {
+		if (followed)
+			this_call.current = 0; /* HIP has theirs */
+		return !followed;
+	}
 	if (this_call.used || !this_call.number) {
 		this_call.number = callers_take();
 		this_call.used = this_call.noted = false;
@@ -371,27 +450,39 @@ static inline int on_call(uint32_t id, unsigned char *call)
 		this_call.has_facts = false;
 	}
 	this_call.current = this_call.number;
-	memcpy(call, &this_call.number, sizeof(this_call.number));
 	end = (struct call_end *)(void *)(call + CALL_BYTES);
-	end->enter = has_facts(layout) ? on_enter : NULL;
-	end->exit = on_leave;
+	this_call.facts.theirs = 0;
+	if (followed) {
+		memcpy(&this_call.facts.theirs, call, sizeof(number));
+		this_call.tracers[this_call.nested].number = this_call.facts.theirs;
+		this_call.tracers[this_call.nested].enter = end->enter;
+		this_call.tracers[this_call.nested++].exit = end->exit;
+	}
+	number = this_call.number | OURS;
+	memcpy(call, &number, sizeof(number));
+	end->enter = followed ? on_enter_both : has_facts(layout) ? on_enter : NULL;
+	end->exit = followed ? on_leave_both : on_leave;
 	return 0;
 }
 
 /* ---- work ---- */
 
-/* 0: the command that is being made is to be timed and reported. */
-static inline int on_question(uint32_t op)
+/* 0: the command that is being made is to be timed and reported. Followed: the program's tracer wants that. */
+static inline int on_question(uint32_t op, bool followed)
 {
+	int answer;
+
 	if (!is_ready() || op >= REPORTED_OPS)
-		return 1;
+		return !followed;
 	this_call.wanted[op] = !this_call.no_work && reported_is_wanted((enum reported_op)op);
 	if (this_call.wanted[op]) {
 		if (__builtin_expect(!__atomic_load_n(&tracer.asked, __ATOMIC_RELAXED), 0))
 			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
 	}
-	return !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
+	answer = !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
+	this_call.theirs[op] = answer && followed;
+	return answer && !followed;
 }
 
 /* The entry of the call's number is filled. */
@@ -417,9 +508,10 @@ static inline int on_command(uint32_t op)
 		return 0;
 	this_call.used = true;
 	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
-		if (op != REPORTED_BARRIER)
+		if (op == REPORTED_BARRIER || this_call.facts.theirs)
+			note();
+		if (op != REPORTED_BARRIER || this_call.theirs[op])
 			return 0;
-		note();
 		callers_begin(this_call.current, UNWANTED);
 		reported_count_unwanted(
 			this_call.current ? thread_context.hip_stream : REPORTED_NO_STREAM, false);
@@ -482,8 +574,10 @@ static void end_unwanted(uint64_t number)
 		reported_count_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM, true);
 }
 
-static void on_activity(const struct activity *activity)
+/* *theirs: the number of its call by the program's tracer, if that is known. */
+static void on_activity(const struct activity *activity, uint64_t *theirs)
 {
+	const uint64_t number = activity->number & OURS ? activity->number & ~OURS : 0;
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
 		.begun_as = (enum reported_op)activity->op,
@@ -494,6 +588,7 @@ static void on_activity(const struct activity *activity)
 	enum callers_found found;
 	struct caller caller;
 
+	*theirs = activity->number & OURS ? 0 : activity->number;
 	if (!is_ready() || activity->op >= REPORTED_OPS)
 		return;
 	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0) &&
@@ -504,9 +599,11 @@ static void on_activity(const struct activity *activity)
 	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
 	if (work.end_ns < work.begin_ns)
 		work.begin_ns = work.end_ns = 0;
-	found = callers_end(activity->number, activity->op, &caller, &work.ends);
+	found = callers_end(number, activity->op, &caller, &work.ends);
+	if (found == CALLERS_FOUND)
+		*theirs = caller.facts.theirs;
 	if (!work.ends && work.op == REPORTED_BARRIER)
-		end_unwanted(activity->number);
+		end_unwanted(number);
 	/* What was not to be reported, and is timed for an event of the program's; not a graph's further parts. */
 	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH ||
 			   (found == CALLERS_FOUND && !caller.facts.has_dispatches)))
@@ -531,16 +628,29 @@ static void on_activity(const struct activity *activity)
 
 static int callback(uint32_t domain, uint32_t id, void *data)
 {
+	callback_fn *const program =
+		this_call.checking ? NULL : __atomic_load_n(&tracer.program, __ATOMIC_RELAXED);
+	struct activity *activity = data;
+	uint64_t number, theirs;
+	int answer = 1;
+
+	if (domain == ACTIVITY_WORK && data && data != WILL_COME) {
+		number = activity->number;
+		on_activity(activity, &theirs);
+		if (program) {
+			activity->number = theirs;
+			(void)program(domain, id, data);
+			activity->number = number; /* HIP reports the next of a graph with it */
+		}
+		return 0;
+	}
+	if (program)
+		answer = program(domain, id, data);
 	if (domain == ACTIVITY_CALL)
-		return data ? on_call(id, data) : 1;
+		return data ? on_call(id, data, !answer) : answer;
 	if (domain != ACTIVITY_WORK)
-		return 1;
-	if (!data)
-		return on_question(id);
-	if (data == WILL_COME)
-		return on_command(id);
-	on_activity(data);
-	return 0;
+		return answer;
+	return data ? on_command(id) : on_question(id, !answer);
 }
 
 /* ---- start and end ---- */
@@ -548,7 +658,12 @@ static int callback(uint32_t domain, uint32_t id, void *data)
 static bool start(void)
 {
 	/* What was checked holds: it is the same HIP. */
-	tracer.set(callback);
+	take_callback(true);
+	if (!hip_is_preloaded())
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"source: runtime: a profiler of the program's own "
+			"(hipRegisterTracerCallback) "
+			"may get nothing, or rtl: rtl is not preloaded");
 	return true;
 }
 
@@ -558,14 +673,14 @@ static void stop(uint32_t timeout_ms)
 
 	while (is_ready() && reported_under_way() && rtl_clock_ns() < until_ns)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	tracer.set(NULL);
+	take_callback(false);
 	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
 }
 
 static void forked(void)
 {
-	tracer.set(NULL);
+	take_callback(false);
 }
 
 const struct report_way report_tracer = {
