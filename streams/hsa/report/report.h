@@ -81,7 +81,8 @@ struct caller {
 /* Makes the table. 0 or RTL_ENOMEM. */
 int callers_init(uint32_t count);
 
-/* A number for the next entry, never 0. */
+/* A number for the next entry. Smaller ones are not from here. */
+#define CALLERS_FIRST (1ull << 63)
 uint64_t callers_take(void);
 
 /* Fills the number's entry with what the thread is within. Work of whoever had the entry belongs to nobody then. */

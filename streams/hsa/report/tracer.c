@@ -8,9 +8,9 @@
  * A launched graph is one command and several activities. HIP says WILL_COME from ROCm 7.2.4 on; the first work that
  * a HIP reports shows whether it does.
  *
- * HIP has one such callback. The program may have a tracer of its own (roctracer), so hipRegisterTracerCallback is ours:
- * the program's is called from here with all that HIP would have told it. In HIP a call has our number (OURS) while
- * work is made; the tracer's own is kept with its entry, and put back before the tracer sees the struct or the activity.
+ * HIP has one, and the program may have a tracer of its own (roctracer), so hipRegisterTracerCallback is ours: the
+ * program's is called from here with what HIP tells. A call that both follow has our number in HIP, and the tracer's
+ * in what the tracer sees.
  *
  * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
  * and that HIP does not set: a HIP whose size is not known cannot be used.
@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "../../common/shared.h"
+#include "../../common/threads.h"
 #include "../../hip/preload.h"
 #include "agents.h"
 #include "interceptor.h"
@@ -112,10 +113,8 @@ _Static_assert(UNWANTED + 1 == CALLERS_OPS, "of the same kinds");
 
 #define CALLS_MAX 2048
 
-/* In the numbers that HIP has from us, not from the program's tracer. */
-#define OURS (1ull << 63)
-/* Calls within one another that the program's tracer and rtl both follow. */
-#define NESTED_MAX 4u
+/* Calls within one another that the program's tracer follows, too. */
+#define FOLLOWED_MAX 4u
 
 enum state { NEW, CHECKING, READY, REFUSED };
 
@@ -130,9 +129,8 @@ static struct {
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
-	/* HIP's callback is ours; the program's, or NULL. Both in one order, for put_callback; relaxed for who calls it. */
-	bool is_ours;
-	callback_fn *program;
+	bool is_set;          /* HIP's callback is ours */
+	callback_fn *program; /* the program's, or NULL; relaxed: a function by itself */
 } tracer;
 
 /* Of the call that the thread is in. */
@@ -142,42 +140,27 @@ static __thread struct {
 	bool used;                 /* something was submitted under it */
 	bool noted;                /* its entry is filled */
 	bool wanted[REPORTED_OPS]; /* what was said last of such work */
-	bool theirs[REPORTED_OPS]; /* only the program's tracer wanted it */
 	bool no_work;              /* of the call: what it makes is not to be reported */
 	bool checking;             /* this thread checks; then: its own call has been seen */
 	bool seen;
-	bool has_facts;
 	struct caller_facts facts;
-	/* What the program's tracer has put into the structs of the calls that both follow. */
-	unsigned nested;
-	struct {
+	unsigned followed_count;
+	struct followed {
 		uint64_t number;
-		phase_fn *enter, *exit;
-	} tracers[NESTED_MAX];
+		struct call_end end;
+	} followed[FOLLOWED_MAX]; /* what the program's tracer has put into them */
 } this_call __attribute__((tls_model("initial-exec")));
 
 /* ---- whose callback HIP has ---- */
 
 static int callback(uint32_t domain, uint32_t id, void *data);
+STATIC_LOCK(set_lock);
 
-/* Whoever comes last leaves what holds then. */
-static void put_callback(void (*set)(callback_fn *function))
+static void set_callback(bool ours)
 {
-	callback_fn *program;
-	bool is_ours;
-
-	do {
-		is_ours = __atomic_load_n(&tracer.is_ours, __ATOMIC_SEQ_CST);
-		program = __atomic_load_n(&tracer.program, __ATOMIC_SEQ_CST);
-		set(is_ours ? callback : program);
-	} while (is_ours != __atomic_load_n(&tracer.is_ours, __ATOMIC_SEQ_CST) ||
-		 program != __atomic_load_n(&tracer.program, __ATOMIC_SEQ_CST));
-}
-
-static void take_callback(bool take)
-{
-	__atomic_store_n(&tracer.is_ours, take, __ATOMIC_SEQ_CST);
-	put_callback(tracer.set);
+	HOLD_LOCK(&set_lock);
+	tracer.is_set = ours;
+	tracer.set(ours ? callback : tracer.program);
 }
 
 __attribute__((visibility("default"))) void hipRegisterTracerCallback(callback_fn *function);
@@ -187,9 +170,10 @@ void hipRegisterTracerCallback(callback_fn *function)
 	void (*set)(callback_fn * function);
 
 	*(void **)&set = report_find("hipRegisterTracerCallback");
-	__atomic_store_n(&tracer.program, function, __ATOMIC_SEQ_CST);
-	if (set)
-		put_callback(set);
+	HOLD_LOCK(&set_lock);
+	__atomic_store_n(&tracer.program, function, __ATOMIC_RELAXED);
+	if (set && !tracer.is_set)
+		set(function);
 }
 
 /* ---- which HIP ---- */
@@ -333,7 +317,7 @@ static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
 		return state == READY;
 	wrong = check();
 	if (wrong) {
-		take_callback(false);
+		set_callback(false);
 		report_refuse(wrong);
 	}
 	/* Pairs with the acquire in is_ready. */
@@ -366,7 +350,6 @@ static void on_enter(uint32_t id, void *call)
 	const enum layout layout = tracer.layouts[id];
 	struct caller_facts *facts = &this_call.facts;
 
-	this_call.has_facts = true;
 	if (layout == LAYOUT_LAUNCH || layout == LAYOUT_LAUNCH_ITEMS) {
 		read_sizes(arguments, layout == LAYOUT_LAUNCH, facts);
 		return;
@@ -389,28 +372,30 @@ static void on_leave(uint32_t id, void *call)
 		report_await(tracer.waits[id]);
 }
 
-/* The same for a call that the program's tracer follows, too: it finds its own number. */
-static void on_enter_both(uint32_t id, void *call)
+/* The same where the program's tracer follows, too. */
+static void on_enter_followed(uint32_t id, void *call)
 {
+	const struct followed *theirs = &this_call.followed[this_call.followed_count - 1];
+
 	if (id < CALLS_MAX && has_facts(tracer.layouts[id]))
 		on_enter(id, call);
-	memcpy(call, &this_call.tracers[this_call.nested - 1].number, sizeof(uint64_t));
-	if (this_call.tracers[this_call.nested - 1].enter)
-		this_call.tracers[this_call.nested - 1].enter(id, call);
+	memcpy(call, &theirs->number, sizeof(theirs->number));
+	if (theirs->end.enter)
+		theirs->end.enter(id, call);
 }
 
-static void on_leave_both(uint32_t id, void *call)
+static void on_leave_followed(uint32_t id, void *call)
 {
-	phase_fn *const leave = this_call.tracers[--this_call.nested].exit;
+	const struct followed *theirs = &this_call.followed[--this_call.followed_count];
 
-	if (leave)
-		leave(id, call);
+	if (theirs->end.exit)
+		theirs->end.exit(id, call);
 	on_leave(id, call);
 }
 
 static __attribute__((cold, noinline)) int give_up(const char *why)
 {
-	take_callback(false);
+	set_callback(false);
 	/* Relaxed: who has seen another state goes on with what HIP still tells. */
 	__atomic_store_n(&tracer.state, REFUSED, __ATOMIC_RELAXED);
 	report_refuse(why);
@@ -422,7 +407,7 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 {
 	struct call_end *end;
 	enum layout layout;
-	uint64_t number;
+	struct followed *theirs;
 
 	if (!is_ready() && !is_checked(id))
 		return !followed;
@@ -436,7 +421,8 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 				SETTLE_NS);
 	}
 	this_call.no_work = layout == LAYOUT_NO_WORK;
-	if (!interceptor_on() || is_paused() || (followed && this_call.nested == NESTED_MAX)) {
+	if (!interceptor_on() || is_paused() ||
+	    (followed && this_call.followed_count == FOLLOWED_MAX)) {
 		if (followed)
 			this_call.current = 0; /* HIP has theirs */
 		return !followed;
@@ -445,23 +431,18 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 		this_call.number = callers_take();
 		this_call.used = this_call.noted = false;
 	}
-	if (this_call.has_facts) {
-		this_call.facts = (struct caller_facts){0};
-		this_call.has_facts = false;
-	}
+	this_call.facts = (struct caller_facts){0};
 	this_call.current = this_call.number;
 	end = (struct call_end *)(void *)(call + CALL_BYTES);
-	this_call.facts.theirs = 0;
 	if (followed) {
-		memcpy(&this_call.facts.theirs, call, sizeof(number));
-		this_call.tracers[this_call.nested].number = this_call.facts.theirs;
-		this_call.tracers[this_call.nested].enter = end->enter;
-		this_call.tracers[this_call.nested++].exit = end->exit;
+		theirs = &this_call.followed[this_call.followed_count++];
+		memcpy(&theirs->number, call, sizeof(theirs->number));
+		theirs->end = *end;
+		this_call.facts.theirs = theirs->number;
 	}
-	number = this_call.number | OURS;
-	memcpy(call, &number, sizeof(number));
-	end->enter = followed ? on_enter_both : has_facts(layout) ? on_enter : NULL;
-	end->exit = followed ? on_leave_both : on_leave;
+	memcpy(call, &this_call.number, sizeof(this_call.number));
+	end->enter = followed ? on_enter_followed : has_facts(layout) ? on_enter : NULL;
+	end->exit = followed ? on_leave_followed : on_leave;
 	return 0;
 }
 
@@ -470,8 +451,6 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 /* 0: the command that is being made is to be timed and reported. Followed: the program's tracer wants that. */
 static inline int on_question(uint32_t op, bool followed)
 {
-	int answer;
-
 	if (!is_ready() || op >= REPORTED_OPS)
 		return !followed;
 	this_call.wanted[op] = !this_call.no_work && reported_is_wanted((enum reported_op)op);
@@ -480,9 +459,7 @@ static inline int on_question(uint32_t op, bool followed)
 			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
 	}
-	answer = !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
-	this_call.theirs[op] = answer && followed;
-	return answer && !followed;
+	return !followed && !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
 }
 
 /* The entry of the call's number is filled. */
@@ -508,9 +485,8 @@ static inline int on_command(uint32_t op)
 		return 0;
 	this_call.used = true;
 	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
-		if (op == REPORTED_BARRIER || this_call.facts.theirs)
-			note();
-		if (op != REPORTED_BARRIER || this_call.theirs[op])
+		note();
+		if (op != REPORTED_BARRIER || this_call.no_work)
 			return 0;
 		callers_begin(this_call.current, UNWANTED);
 		reported_count_unwanted(
@@ -574,10 +550,9 @@ static void end_unwanted(uint64_t number)
 		reported_count_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM, true);
 }
 
-/* *theirs: the number of its call by the program's tracer, if that is known. */
-static void on_activity(const struct activity *activity, uint64_t *theirs)
+/* Its number becomes that of the program's tracer; 0: that is not known. */
+static void on_activity(struct activity *activity)
 {
-	const uint64_t number = activity->number & OURS ? activity->number & ~OURS : 0;
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
 		.begun_as = (enum reported_op)activity->op,
@@ -588,7 +563,6 @@ static void on_activity(const struct activity *activity, uint64_t *theirs)
 	enum callers_found found;
 	struct caller caller;
 
-	*theirs = activity->number & OURS ? 0 : activity->number;
 	if (!is_ready() || activity->op >= REPORTED_OPS)
 		return;
 	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0) &&
@@ -599,11 +573,11 @@ static void on_activity(const struct activity *activity, uint64_t *theirs)
 	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
 	if (work.end_ns < work.begin_ns)
 		work.begin_ns = work.end_ns = 0;
-	found = callers_end(number, activity->op, &caller, &work.ends);
-	if (found == CALLERS_FOUND)
-		*theirs = caller.facts.theirs;
+	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (!work.ends && work.op == REPORTED_BARRIER)
-		end_unwanted(number);
+		end_unwanted(activity->number);
+	if (activity->number >= CALLERS_FIRST)
+		activity->number = found == CALLERS_FOUND ? caller.facts.theirs : 0;
 	/* What was not to be reported, and is timed for an event of the program's; not a graph's further parts. */
 	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH ||
 			   (found == CALLERS_FOUND && !caller.facts.has_dispatches)))
@@ -630,27 +604,20 @@ static int callback(uint32_t domain, uint32_t id, void *data)
 {
 	callback_fn *const program =
 		this_call.checking ? NULL : __atomic_load_n(&tracer.program, __ATOMIC_RELAXED);
-	struct activity *activity = data;
-	uint64_t number, theirs;
-	int answer = 1;
+	struct activity *ended = domain == ACTIVITY_WORK && data && data != WILL_COME ? data : NULL;
+	const uint64_t number = ended ? ended->number : 0;
+	bool followed;
 
-	if (domain == ACTIVITY_WORK && data && data != WILL_COME) {
-		number = activity->number;
-		on_activity(activity, &theirs);
-		if (program) {
-			activity->number = theirs;
-			(void)program(domain, id, data);
-			activity->number = number; /* HIP reports the next of a graph with it */
-		}
-		return 0;
-	}
-	if (program)
-		answer = program(domain, id, data);
-	if (domain == ACTIVITY_CALL)
-		return data ? on_call(id, data, !answer) : answer;
-	if (domain != ACTIVITY_WORK)
-		return answer;
-	return data ? on_command(id) : on_question(id, !answer);
+	if (ended)
+		on_activity(ended);
+	followed = program && !program(domain, id, data);
+	if (ended)
+		ended->number = number; /* HIP reports the next kernel of a graph with it */
+	else if (domain == ACTIVITY_WORK)
+		return data ? on_command(id) : on_question(id, followed);
+	else if (domain == ACTIVITY_CALL && data)
+		return on_call(id, data, followed);
+	return !followed;
 }
 
 /* ---- start and end ---- */
@@ -658,12 +625,11 @@ static int callback(uint32_t domain, uint32_t id, void *data)
 static bool start(void)
 {
 	/* What was checked holds: it is the same HIP. */
-	take_callback(true);
+	set_callback(true);
 	if (!hip_is_preloaded())
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			"source: runtime: a profiler of the program's own "
-			"(hipRegisterTracerCallback) "
-			"may get nothing, or rtl: rtl is not preloaded");
+			"source: runtime: rtl is not preloaded, and the program's profiler may "
+			"take HIP's callback away, or get nothing");
 	return true;
 }
 
@@ -673,14 +639,14 @@ static void stop(uint32_t timeout_ms)
 
 	while (is_ready() && reported_under_way() && rtl_clock_ns() < until_ns)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	take_callback(false);
+	set_callback(false);
 	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
 }
 
 static void forked(void)
 {
-	take_callback(false);
+	set_callback(false);
 }
 
 const struct report_way report_tracer = {
