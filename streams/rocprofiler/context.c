@@ -90,8 +90,8 @@ static hsa_status_t fill(struct context *context)
 	    hsa->signal_create(1, 0, NULL, &context->ready) ||
 	    hsa->signal_create(1, 0, NULL, &context->grant))
 		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no signal is left");
-	if (context->feature_count && !vendor_find(why, sizeof(why)))
-		return fail(HSA_STATUS_ERROR, "%s", why);
+	if (context->feature_count && vendor_find())
+		return HSA_STATUS_ERROR;
 	for (uint32_t i = 0; i < context->feature_count && !status; i++) {
 		context->pointers[i] = &context->features[i];
 		status = add_feature(context, i);

@@ -61,19 +61,6 @@ static bool take_signal(struct work *work, struct library_packet *kernel)
 	return true;
 }
 
-static bool make_record(struct work *work)
-{
-	if (!work->queue->times)
-		return true;
-	work->record = calloc(1, sizeof(*work->record));
-	if (!work->record) {
-		complain("out of memory: a dispatch is not counted");
-		return false;
-	}
-	work->record->dispatch = clock_hsa_ns();
-	return true;
-}
-
 static bool asks(struct queue *queue, uint64_t index, const struct library_packet *packet,
 		 struct work *work)
 {
@@ -86,8 +73,14 @@ static bool asks(struct queue *queue, uint64_t index, const struct library_packe
 	memcpy(&dispatch, packet, sizeof(dispatch));
 	work->gpu = queue->gpu;
 	work->queue = queue;
-	if (!make_record(work))
-		return false;
+	if (queue->times) {
+		work->record = calloc(1, sizeof(*work->record));
+		if (!work->record) {
+			complain("out of memory: a dispatch is not counted");
+			return false;
+		}
+		work->record->dispatch = clock_hsa_ns();
+	}
 	data = (rocprofiler_callback_data_t){
 		.agent = queue->gpu->agent,
 		.agent_index = queue->gpu->index,

@@ -68,12 +68,9 @@ static hsa_status_t tell_gpu(struct gpu *gpu, info_callback *callback, void *dat
 {
 	struct counter_set *set = gpu_set(gpu);
 	hsa_status_t status = HSA_STATUS_SUCCESS;
-	char why[512];
 
-	if (!set)
+	if (!set || vendor_find())
 		return HSA_STATUS_ERROR;
-	if (!vendor_find(why, sizeof(why)))
-		return fail(HSA_STATUS_ERROR, "%s", why);
 	for (size_t i = 0; i < counter_set_count(set) && !status; i++)
 		status = tell_metric(gpu, counter_set_at(set, i), callback, data);
 	return status;
@@ -93,13 +90,11 @@ hsa_status_t rocprofiler_iterate_info(const hsa_agent_t *agent, rocprofiler_info
 		return HSA_STATUS_SUCCESS; /* there are none */
 	if (kind != ROCPROFILER_INFO_KIND_METRIC)
 		return fail(HSA_STATUS_ERROR, "iterate_info: unknown kind %d", (int)kind);
-	if (agent) {
-		gpu = gpu_of(*agent);
-		status = gpu ? tell_gpu(gpu, callback, data) : HSA_STATUS_ERROR;
-	} else {
-		for (uint32_t i = 0; !status && (gpu = gpu_at(i)); i++)
-			status = tell_gpu(gpu, callback, data);
-	}
+	gpu = agent ? gpu_of(*agent) : gpu_at(0);
+	if (agent && !gpu)
+		return HSA_STATUS_ERROR;
+	for (; gpu && !status; gpu = agent ? NULL : gpu_at(gpu->index + 1))
+		status = tell_gpu(gpu, callback, data);
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 

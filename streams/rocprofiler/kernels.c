@@ -59,9 +59,7 @@ static char *readable(char *symbol)
 	plain = demangle(symbol);
 	if (descriptor)
 		symbol[length - 3] = '.';
-	if (!plain)
-		return symbol;
-	if (asprintf(&text, "%s%s", plain, descriptor ? " [clone .kd]" : "") < 0)
+	if (plain && asprintf(&text, "%s%s", plain, descriptor ? " [clone .kd]" : "") < 0)
 		text = NULL;
 	free(plain);
 	if (!text)

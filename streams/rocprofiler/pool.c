@@ -6,7 +6,7 @@
 
 #include "context.h"
 
-enum entry_state { ENTRY_FREE, ENTRY_OUT, ENTRY_COMPLETE, ENTRY_RELEASED };
+enum entry_state { ENTRY_FREE, ENTRY_OUT, ENTRY_COMPLETE };
 
 struct pool_entry {
 	struct pool *pool;
@@ -20,11 +20,10 @@ struct pool {
 	struct gpu *gpu;
 	rocprofiler_feature_t *features;
 	uint32_t feature_count;
-	rocprofiler_pool_handler_t handler;
-	void *handler_arg;
+	rocprofiler_pool_properties_t properties;
 	struct pool_entry *entries; /* a ring: fetched and handled in this order */
 	char *payloads;
-	uint32_t count, payload_bytes;
+	uint32_t count;
 	uint64_t fetched, done;
 	bool handling; /* some thread calls the handler */
 	bool closed;
@@ -66,28 +65,10 @@ hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *fea
 	pool->gpu = gpu;
 	pool->features = features;
 	pool->feature_count = feature_count;
-	pool->handler = properties->handler;
-	pool->handler_arg = properties->handler_arg;
+	pool->properties = *properties;
 	pool->count = properties->num_entries;
-	pool->payload_bytes = properties->payload_bytes;
 	*handle = pool;
 	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
-{
-	const size_t at = (size_t)(entry - pool->entries);
-	struct context *context;
-	hsa_status_t status =
-		context_create(pool->gpu, pool->features, pool->feature_count, &context);
-
-	if (status)
-		return status;
-	context->entry = entry;
-	entry->pool = pool;
-	entry->public.context = context;
-	entry->public.payload = pool->payloads + at * pool->payload_bytes;
-	return status;
 }
 
 /* Of the next entry: made when first needed, as tools open pools before there is memory, and anew where it was given
@@ -95,12 +76,21 @@ static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
 static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
 {
 	struct context *context = entry->public.context;
+	hsa_status_t status;
 
 	if (context && !context_is_abandoned(context))
 		return HSA_STATUS_SUCCESS;
 	context_destroy(context);
 	entry->public.context = NULL;
-	return make_context(pool, entry);
+	status = context_create(pool->gpu, pool->features, pool->feature_count, &context);
+	if (status)
+		return status;
+	context->entry = entry;
+	entry->pool = pool;
+	entry->public.context = context;
+	entry->public.payload =
+		pool->payloads + (size_t)(entry - pool->entries) * pool->properties.payload_bytes;
+	return status;
 }
 
 hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle, rocprofiler_pool_entry_t *out)
@@ -134,9 +124,10 @@ static void handle_complete(struct pool *pool)
 		struct pool_entry *entry = &pool->entries[pool->done % pool->count];
 		if (entry->state == ENTRY_OUT)
 			break;
-		if (entry->state == ENTRY_COMPLETE && pool->handler) {
+		if (entry->state == ENTRY_COMPLETE && pool->properties.handler) {
 			pthread_mutex_unlock(&pool->lock);
-			(void)pool->handler(&entry->public, pool->handler_arg);
+			(void)pool->properties.handler(&entry->public,
+						       pool->properties.handler_arg);
 			pthread_mutex_lock(&pool->lock);
 		}
 		entry->state = ENTRY_FREE;
@@ -154,7 +145,7 @@ void pool_complete(struct pool_entry *entry)
 
 	HOLD_LOCK(&pool->lock);
 	/* Without the runtime nothing can be read. */
-	entry->state = runtime_lasts(context->life) ? ENTRY_COMPLETE : ENTRY_RELEASED;
+	entry->state = runtime_lasts(context->life) ? ENTRY_COMPLETE : ENTRY_FREE;
 	__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	if (!pool->closed)
 		handle_complete(pool);
@@ -172,7 +163,7 @@ hsa_status_t pool_give_back(struct pool_entry *entry)
 	if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
 			    "pool_release: the entry's dispatch is under way");
-	entry->state = ENTRY_RELEASED;
+	entry->state = ENTRY_FREE;
 	handle_complete(pool);
 	return HSA_STATUS_SUCCESS;
 }

@@ -177,10 +177,13 @@ bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns)
 	return false;
 }
 
-bool vendor_find(char *why, size_t size)
+hsa_status_t vendor_find(void)
 {
+	char why[512];
+
 	HOLD_LOCK(&lock);
-	return library_find(why, size);
+	return library_find(why, sizeof(why)) ? HSA_STATUS_SUCCESS
+					      : fail(HSA_STATUS_ERROR, "%s", why);
 }
 
 bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size)
@@ -216,12 +219,9 @@ struct gpu *gpu_if_any(hsa_agent_t agent)
 
 struct gpu *gpu_of(hsa_agent_t agent)
 {
-	struct gpu *gpu;
+	struct gpu *gpu = gpu_if_any(agent);
 
-	if (runtime_find())
-		return NULL;
-	gpu = gpu_if_any(agent);
-	if (!gpu)
+	if (!gpu && !runtime_find())
 		fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
 	return gpu;
 }

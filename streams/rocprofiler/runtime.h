@@ -50,7 +50,7 @@ extern uint64_t runtime_timeout_ns;
 bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns);
 
 /* library_find, by any thread. */
-bool vendor_find(char *why, size_t size);
+hsa_status_t vendor_find(void);
 
 struct gpu;
 

@@ -114,30 +114,26 @@ const struct xpti_payload *xptiQueryPayload(struct xpti_event *event)
 	return slot_of(event) ? event->payload : NULL;
 }
 
-/* The face of an event's payload, or a key's, which the payload stands behind. */
-static struct face *find_payload(uint64_t id)
-{
-	struct slot *slot = slot_by_id(id);
-	struct key *key = slot ? NULL : key_by_id(id);
-
-	return slot ? &slot->payload_face : key ? &key->payload_face : NULL;
-}
-
-const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
-{
-	struct face *face = find_payload(id);
-
-	return face ? (const struct xpti_payload *)(void *)(face + 1) : NULL;
-}
-
 static struct xpti_interface *shown(struct face *face)
 {
 	return (struct xpti_interface *)(void *)face;
 }
 
+/* The face of an event's payload, or a key's. */
 struct xpti_interface *xptiLookupPayload(uint64_t id)
 {
-	return shown(find_payload(id));
+	struct slot *slot = slot_by_id(id);
+	struct key *key = slot ? NULL : key_by_id(id);
+
+	return shown(slot ? &slot->payload_face : key ? &key->payload_face : NULL);
+}
+
+/* It stands behind its face. */
+const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
+{
+	struct face *face = (struct face *)(void *)xptiLookupPayload(id);
+
+	return face ? (const struct xpti_payload *)(void *)(face + 1) : NULL;
 }
 
 /* ---- events */
@@ -200,9 +196,9 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 
 	if (!key)
 		return XPTI_INVALIDARG;
-	framework_lock();
+	pthread_mutex_lock(&framework_lock);
 	result = metadata_set(&event->metadata, key->node.id + 1, object);
-	framework_unlock();
+	pthread_mutex_unlock(&framework_lock);
 	bridge_metadata(slot, key, object);
 	return result;
 }
@@ -251,11 +247,8 @@ int32_t xptiDeleteTracepoint(struct xpti_interface *tracepoint)
 	return XPTI_SUCCESS;
 }
 
-struct xpti_interface *xptiRegisterTracepointScope(const char *function, const char *file,
-						   uint32_t line, uint32_t column, void *code)
-{
-	return xptiCreateTracepoint(function, file, line, column, code);
-}
+__typeof__(xptiCreateTracepoint) xptiRegisterTracepointScope
+	__attribute__((alias("xptiCreateTracepoint")));
 
 struct xpti_interface *xptiGetTracepointScopeData(void)
 {

@@ -225,12 +225,12 @@ static void collect(struct items *items, const struct slot *slot)
 	uint32_t count = 0;
 
 	/* librtl, which has locks of its own, is asked for names behind this one */
-	framework_lock();
+	pthread_mutex_lock(&framework_lock);
 	for (node = map->first; node && count <= ITEMS_MAX; node = node->next, count++) {
 		pairs[count].key = node->key;
 		pairs[count].value = node->value;
 	}
-	framework_unlock();
+	pthread_mutex_unlock(&framework_lock);
 	for (uint32_t i = 0; i < count; i++)
 		add_item(items, (struct entry *)(uintptr_t)strings_get(pairs[i].key),
 			 objects_get((uint32_t)pairs[i].value));
@@ -415,8 +415,8 @@ static void record_call(struct notify *n)
 	end(r);
 }
 
-/* `rest`: of the size that an event of the kind has behind what all have. Where `element` is a place of it, the text is
- * that, and not the event's own. */
+/* `rest`: what an event of that size has behind what all have. Where `element` is a place of it, the text is that, and
+ * not the event's own. */
 static void record_rest(const struct notify *n, const void *rest, uint32_t size, uint32_t element)
 {
 	const uint32_t all = (uint32_t)sizeof(struct rtl_xpti);
@@ -426,7 +426,7 @@ static void record_rest(const struct notify *n, const void *rest, uint32_t size,
 	if (!r)
 		return;
 	p = rtl_record_payload(r);
-	memcpy((char *)p + all, (const char *)rest + all, size - all);
+	memcpy(p + 1, rest, size - all);
 	if (element) {
 		memcpy((char *)p + element, &p->text, sizeof p->text);
 		p->text.length = 0;
@@ -437,13 +437,9 @@ static void record_rest(const struct notify *n, const void *rest, uint32_t size,
 static void record_memory(struct notify *n)
 {
 	static const struct xpti_memory none;
-	const struct xpti_memory *memory = n->user ? n->user : &none;
-	const struct rtl_xpti_memory p = {.memory = memory->object,
-					  .pointer = memory->pointer,
-					  .bytes = memory->size,
-					  .guard = memory->guard};
 
-	record_rest(n, &p, sizeof p, 0);
+	/* The same numbers in the same order. */
+	record_rest(n, n->user ? n->user : &none, sizeof(struct rtl_xpti_memory), 0);
 }
 
 static int32_t optional(const struct xpti_optional *o)
@@ -475,7 +471,7 @@ static void record_buffer(struct notify *n)
 		p.coordinates = optional(&image->coordinates);
 		p.filtering = optional(&image->filtering);
 	}
-	record_rest(n, &p, sizeof p, offsetof(struct rtl_xpti_buffer, element));
+	record_rest(n, &p.event + 1, sizeof p, offsetof(struct rtl_xpti_buffer, element));
 }
 
 static void record_association(struct notify *n)
@@ -488,7 +484,7 @@ static void record_association(struct notify *n)
 	/* of what is destroyed nothing but its handle is there */
 	if (association && n->type != RTL_OFFLOAD_ALLOC_DESTRUCT)
 		p.memory = association->memory;
-	record_rest(n, &p, sizeof p, 0);
+	record_rest(n, &p.event + 1, sizeof p, 0);
 }
 
 static void record_accessor(struct notify *n)
@@ -510,7 +506,7 @@ static void record_accessor(struct notify *n)
 		p.mode = optional(&image->mode);
 		p.element_size = (uint32_t)image->element_size;
 	}
-	record_rest(n, &p, sizeof p, offsetof(struct rtl_xpti_accessor, element));
+	record_rest(n, &p.event + 1, sizeof p, offsetof(struct rtl_xpti_accessor, element));
 }
 
 /* An event without more than all have. Its ticks; 0: it was not recorded. */
@@ -562,24 +558,21 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
        const void *parent, const void *object, uint64_t instance, const void *user, bool special)
 {
 	struct thread *thread;
-	struct notify n;
+	struct notify n = {
+		.stream = stream,
+		.rtl = rtl,
+		.number = known.number,
+		.type = type,
+		.known = known,
+		.object = slot_of(object),
+		.parent = slot_of(parent),
+		.instance = instance,
+		.user = user,
+	};
 	uint64_t ticks = 0;
 
-	n.stream = stream;
-	n.rtl = rtl;
-	n.number = known.number;
-	n.type = type;
-	n.known = known;
-	n.object = slot_of(object);
-	n.parent = slot_of(parent);
 	n.uid = uid_of(n.object);
 	n.parent_uid = uid_of(n.parent);
-	n.instance = instance;
-	n.user = user;
-	n.text = NULL;
-	n.length = 0;
-	n.flags = 0;
-	n.begin_ticks = 0;
 	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
 		n.flags = RTL_XPTI_NO_OBJECT;
 	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;

@@ -183,11 +183,11 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	if (!key)
 		return NULL;
 	metadata_prepare();
-	framework_lock();
+	pthread_mutex_lock(&framework_lock);
 	slot = free_slots ? free_slots : fresh();
 	if (free_slots)
 		free_slots = free_slots->next;
-	framework_unlock();
+	pthread_mutex_unlock(&framework_lock);
 	if (!slot)
 		return NULL;
 	instance = __atomic_add_fetch(&key->instances, 1, __ATOMIC_RELAXED);
@@ -235,10 +235,9 @@ struct slot *key_event(struct key *key)
 
 void slot_release(struct slot *slot)
 {
-	framework_lock();
+	HOLD_LOCK(&framework_lock);
 	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
 	metadata_clear(&slot->event.metadata);
 	slot->next = free_slots;
 	free_slots = slot;
-	framework_unlock();
 }

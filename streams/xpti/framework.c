@@ -45,7 +45,7 @@ static bool add(const struct plugin *plugin)
 {
 	uint32_t i;
 
-	framework_lock();
+	HOLD_LOCK(&framework_lock);
 	for (i = 0; i < count && plugins[i].library != plugin->library; i++)
 		;
 	if (i == count && i < PLUGINS) {
@@ -53,7 +53,6 @@ static bool add(const struct plugin *plugin)
 		/* release: with the acquire of who calls them */
 		__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
 	}
-	framework_unlock();
 	return i < PLUGINS;
 }
 
@@ -121,16 +120,17 @@ static uint8_t plugins_detail(const char *stream)
 	return most;
 }
 
-static bool is_set(const char *name)
+/* A variable's value; "": it is not set. */
+static const char *setting(const char *name)
 {
 	const char *text = secure_getenv(name);
 
-	return text && *text;
+	return text ? text : "";
 }
 
 static bool says_on(const char *text)
 {
-	return !text || !strcmp(text, "1") || !strcmp(text, "true");
+	return !strcmp(text, "1") || !strcmp(text, "true");
 }
 
 static void set_state(void)
@@ -147,11 +147,12 @@ static void set_state(void)
 
 static void read_environment(void)
 {
-	switched_off = !says_on(secure_getenv("XPTI_TRACE_ENABLE"));
-	rtl_asked =
-		is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS") || is_set("RTL_ATTACHABLE");
-	debug_asked =
-		rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(secure_getenv("RTL_XPTI_DEBUG"));
+	const char *enable = secure_getenv("XPTI_TRACE_ENABLE");
+
+	switched_off = enable && !says_on(enable);
+	rtl_asked = *setting("RTL_COLLECTOR") || *setting("RTL_SUBSCRIBERS") ||
+		    *setting("RTL_ATTACHABLE");
+	debug_asked = rtl_asked && says_on(setting("RTL_XPTI_DEBUG"));
 	bridge_start();
 	/* the default stream is the framework's own, whoever comes first: for notifies of scopes */
 	xptiRegisterStream(own_stream);
@@ -230,7 +231,6 @@ void xptiFinalize(const char *stream)
 int32_t xptiUnregisterStream(const char *stream)
 {
 	uint8_t number;
-	bool had;
 
 	if (!stream)
 		return XPTI_INVALIDARG;
@@ -241,20 +241,17 @@ int32_t xptiUnregisterStream(const char *stream)
 	if (!number)
 		return XPTI_NOTFOUND;
 	bridge_end(&streams[number]);
-	framework_lock();
-	had = callbacks_end(&streams[number], false);
-	framework_unlock();
-	return had ? XPTI_SUCCESS : XPTI_NOTFOUND;
+	HOLD_LOCK(&framework_lock);
+	return callbacks_end(&streams[number], false) ? XPTI_SUCCESS : XPTI_NOTFOUND;
 }
 
 /* For tests. What is registered stays, and its ids; callbacks are forgotten. */
 void xptiReset(void)
 {
 	framework_now();
-	framework_lock();
+	HOLD_LOCK(&framework_lock);
 	for (uint32_t i = 0; i < STREAMS; i++)
 		(void)callbacks_end(&streams[i], true);
-	framework_unlock();
 }
 
 /* ---- detail */
@@ -299,42 +296,36 @@ DEFAULT(uint16_t, TraceType, 24, !value)
 uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value)
 {
 	static char *tools[TOOLS + 1];
-	uint16_t type = UINT16_MAX;
 	uint32_t i;
 
 	if (!tool || !*tool)
-		return type;
-	framework_lock();
+		return UINT16_MAX;
+	HOLD_LOCK(&framework_lock);
 	for (i = 1; i <= TOOLS && tools[i] && strcmp(tools[i], tool) != 0; i++)
 		;
 	if (i <= TOOLS && !tools[i])
 		tools[i] = strdup(tool);
-	if (i <= TOOLS && tools[i])
-		type = (uint16_t)(i << 8 | 0x80 | (value & 0x7f));
-	framework_unlock();
-	return type;
+	return i <= TOOLS && tools[i] ? (uint16_t)(i << 8 | 0x80 | (value & 0x7f)) : UINT16_MAX;
 }
 
-uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value)
-{
-	return xptiRegisterUserDefinedTracePoint(tool, value);
-}
+__typeof__(xptiRegisterUserDefinedTracePoint) xptiRegisterUserDefinedEventType
+	__attribute__((alias("xptiRegisterUserDefinedTracePoint")));
 
 /* ---- threads */
 
 __thread struct thread *thread_own __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t framework_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 
-void framework_lock(void)
+static void lock(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&framework_lock);
 }
 
-void framework_unlock(void)
+static void unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&framework_lock);
 }
 
 static void thread_ends(void *thread)
@@ -347,7 +338,7 @@ static void thread_ends(void *thread)
 __attribute__((constructor)) static void begin(void)
 {
 	pthread_key_create(&key, thread_ends);
-	pthread_atfork(framework_lock, framework_unlock, framework_unlock);
+	pthread_atfork(lock, unlock, unlock);
 }
 
 __attribute__((noinline, cold)) struct thread *thread_make(void)

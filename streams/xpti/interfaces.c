@@ -87,6 +87,7 @@ static const struct methods payload_table = {
 
 /* ---- metadata */
 
+/* `first`: else the one behind that which the thread was given last. */
 static int32_t give_item(void *this, bool first, char **key, int32_t *value)
 {
 	const struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
@@ -94,20 +95,17 @@ static int32_t give_item(void *this, bool first, char **key, int32_t *value)
 	const struct xpti_map_node *node;
 	const struct entry *entry;
 
-	framework_lock();
-	node = first || (thread && thread->walk == map) ? map->first : NULL;
-	while (!first && node && node->key != thread->walk_key)
-		node = node->next;
-	if (!first && node)
-		node = node->next;
-	entry = node && thread ? strings_get(node->key) : NULL;
+	HOLD_LOCK(&framework_lock);
+	node = thread && (first || thread->walk == map) ? map->first : NULL;
+	for (bool behind = first; node && !behind; node = node->next)
+		behind = node->key == thread->walk_key;
+	entry = node ? strings_get(node->key) : NULL;
 	if (entry) {
 		thread->walk = map;
 		thread->walk_key = node->key;
 		*key = (char *)(uintptr_t)entry->data;
 		*value = node->value;
 	}
-	framework_unlock();
 	return entry ? XPTI_SUCCESS : XPTI_FALSE;
 }
 
@@ -144,21 +142,14 @@ GIVES(uint64_t, event_source, SLOT(this, event_face)->event.source_id)
 GIVES(uint64_t, event_target, SLOT(this, event_face)->event.target_id)
 GIVES(uint64_t, event_flags, SLOT(this, event_face)->event.flags)
 
-static void event_set_activity(void *this, uint16_t activity)
-{
-	struct xpti_event *event = &SLOT(this, event_face)->event;
-
-	event->activity_type = activity;
-	event->flags |= XPTI_EVENT_ACTIVITY;
-}
-
-static void event_set_type(void *this, uint16_t type)
-{
-	struct xpti_event *event = &SLOT(this, event_face)->event;
-
-	event->event_type = type;
-	event->flags |= XPTI_EVENT_EVENT;
-}
+#define SETS(name, member, flag)                                                                   \
+	static void name(void *this, uint16_t value)                                               \
+	{                                                                                          \
+		SLOT(this, event_face)->event.member = value;                                      \
+		SLOT(this, event_face)->event.flags |= flag;                                       \
+	}
+SETS(event_set_activity, activity_type, XPTI_EVENT_ACTIVITY)
+SETS(event_set_type, event_type, XPTI_EVENT_EVENT)
 
 GIVES(struct xpti_payload *, event_payload_ref, &SLOT(this, event_face)->payload)
 GIVES(struct xpti_event *, event_ref, &SLOT(this, event_face)->event)

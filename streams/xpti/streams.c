@@ -29,13 +29,16 @@ uint8_t stream_find(const char *name)
 	return 0;
 }
 
+/* The number of the stream, added if it is new; 0: there is no room. */
 static uint8_t add(const char *name)
 {
-	char *copy = stream_count + 1 < XPTI_INVALID_STREAM ? strdup(name) : NULL;
+	HOLD_LOCK(&framework_lock);
+	const uint8_t there = stream_find(name);
+	char *copy = !there && stream_count + 1 < XPTI_INVALID_STREAM ? strdup(name) : NULL;
 	struct stream *stream;
 
 	if (!copy)
-		return 0;
+		return there;
 	stream = &streams[++stream_count];
 	stream->number = (uint8_t)stream_count;
 	stream->rtl = &rtl_stream_none;
@@ -53,12 +56,8 @@ uint8_t xptiRegisterStream(const char *name)
 		return XPTI_INVALID_STREAM;
 	framework_now();
 	number = stream_find(name);
-	if (!number) {
-		framework_lock();
-		number = stream_find(name);
-		number = number ? number : add(name);
-		framework_unlock();
-	}
+	if (!number)
+		number = add(name);
 	if (!number)
 		return XPTI_INVALID_STREAM;
 	/* also where another thread is at it: this one's events are recorded from here on */
@@ -102,68 +101,58 @@ static void update_wanted(struct stream *stream)
 	}
 }
 
-/* Under the lock. NULL: it was never registered. */
-static struct callback *find_callback(const struct stream *stream, uint16_t type,
-				      xpti_callback function)
+/* Under the lock: where it is, or would be. */
+static struct callback **place_of(const struct stream *stream, uint16_t type,
+				  xpti_callback function)
 {
-	struct callback *c = first_of(stream, type);
+	struct callback **at = &stream_callbacks[stream - streams][type & 0xff];
 
-	while (c && (c->type != type || c->function != function))
-		c = c->next;
-	return c;
-}
-
-static int32_t add_callback(struct stream *stream, uint16_t type, xpti_callback function)
-{
-	struct callback **last = &stream_callbacks[stream - streams][type & 0xff];
-	struct callback *c = find_callback(stream, type, function);
-	const bool was_on = c && c->on;
-
-	if (c) {
-		__atomic_store_n(&c->on, true, __ATOMIC_RELEASE);
-		return was_on ? XPTI_DUPLICATE : XPTI_UNDELETE;
-	}
-	c = malloc(sizeof *c);
-	if (!c)
-		return XPTI_FAIL;
-	*c = (struct callback){.function = function, .type = type, .on = true};
-	while (*last)
-		last = &(*last)->next;
-	/* release: with the acquire of who walks the list */
-	__atomic_store_n(last, c, __ATOMIC_RELEASE);
-	return XPTI_SUCCESS;
+	while (*at && ((*at)->type != type || (*at)->function != function))
+		at = &(*at)->next;
+	return at;
 }
 
 int32_t xptiRegisterCallback(uint8_t stream, uint16_t type, xpti_callback callback)
 {
-	int32_t result;
+	int32_t result = XPTI_SUCCESS;
+	struct callback **at, *c;
 
 	if (!callback)
 		return XPTI_INVALIDARG;
 	framework_now();
-	framework_lock();
-	result = add_callback(&streams[stream], type, callback);
+	HOLD_LOCK(&framework_lock);
+	at = place_of(&streams[stream], type, callback);
+	c = *at;
+	if (c) {
+		result = c->on ? XPTI_DUPLICATE : XPTI_UNDELETE;
+		__atomic_store_n(&c->on, true, __ATOMIC_RELEASE);
+	} else {
+		c = malloc(sizeof *c);
+		if (!c)
+			return XPTI_FAIL;
+		*c = (struct callback){.function = callback, .type = type, .on = true};
+		/* release: with the acquire of who walks the list */
+		__atomic_store_n(at, c, __ATOMIC_RELEASE);
+	}
 	update_wanted(&streams[stream]);
-	framework_unlock();
 	return result;
 }
 
 int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback)
 {
-	int32_t result = XPTI_NOTFOUND;
+	int32_t result;
 	struct callback *c;
 
 	if (!callback)
 		return XPTI_INVALIDARG;
 	framework_now();
-	framework_lock();
-	c = find_callback(&streams[stream], type, callback);
-	if (c) {
-		result = c->on ? XPTI_SUCCESS : XPTI_DUPLICATE;
-		__atomic_store_n(&c->on, false, __ATOMIC_RELAXED);
-	}
+	HOLD_LOCK(&framework_lock);
+	c = *place_of(&streams[stream], type, callback);
+	if (!c)
+		return XPTI_NOTFOUND;
+	result = c->on ? XPTI_SUCCESS : XPTI_DUPLICATE;
+	__atomic_store_n(&c->on, false, __ATOMIC_RELAXED);
 	update_wanted(&streams[stream]);
-	framework_unlock();
 	return result;
 }
 
@@ -210,29 +199,11 @@ static void call(const struct stream *stream, uint16_t type, struct xpti_event *
 {
 	const struct callback *c;
 
+	if (!__atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED))
+		return;
 	for (c = first_of(stream, type); c; c = next_of(c))
 		if (LIKELY(c->type == type && __atomic_load_n(&c->on, __ATOMIC_RELAXED)))
 			c->function(type, parent, object, instance, user);
-}
-
-static inline void call_if_wanted(const struct stream *stream, uint16_t type,
-				  struct xpti_event *parent, struct xpti_event *object,
-				  uint64_t instance, const void *user)
-{
-	if (__atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED))
-		call(stream, type, parent, object, instance, user);
-}
-
-/* What the debug stream gets because rtl asked for it, the plain one does not get. */
-static __attribute__((noinline)) void call_plain(const struct stream *debug, uint16_t type,
-						 struct xpti_event *parent,
-						 struct xpti_event *object, uint64_t instance,
-						 const void *user)
-{
-	const struct stream *plain = __atomic_load_n(&debug->plain, __ATOMIC_RELAXED);
-
-	if (plain && framework_wants_debug())
-		call_if_wanted(plain, type, parent, object, instance, user);
 }
 
 int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *parent,
@@ -249,8 +220,12 @@ int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *
 		return bridge_notify(s, type, parent, object, instance, user);
 	if (state & STATE_RTL)
 		bridge_notify(s, type, parent, object, instance, user);
-	call_if_wanted(s, type, parent, object, instance, user);
-	if (UNLIKELY(s->debug))
-		call_plain(s, type, parent, object, instance, user);
+	call(s, type, parent, object, instance, user);
+	/* What the debug stream gets because rtl asked for it, the plain one does not get. */
+	s = UNLIKELY(s->debug) && framework_wants_debug()
+		    ? __atomic_load_n(&s->plain, __ATOMIC_RELAXED)
+		    : NULL;
+	if (s)
+		call(s, type, parent, object, instance, user);
 	return XPTI_SUCCESS;
 }

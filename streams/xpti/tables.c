@@ -37,14 +37,16 @@ static struct node *find(const struct table *table, uint64_t hash, const void *w
 	return NULL;
 }
 
-/* Under the framework's lock. Release: with the acquire in find and table_get. */
+/* Release: with the acquire in find and table_get. */
 static struct node *add(struct table *table, uint64_t hash, const void *what)
 {
+	HOLD_LOCK(&framework_lock);
+	struct node *const there = find(table, hash, what);
 	struct node **bucket = &table->buckets[hash % TABLE_BUCKETS], **piece, *made;
 	const uint32_t number = table->count;
 
-	if (number == TABLE_PIECE * TABLE_PIECES)
-		return NULL;
+	if (there || number == TABLE_PIECE * TABLE_PIECES)
+		return there;
 	piece = table->pieces[number / TABLE_PIECE];
 	if (!piece) {
 		piece = calloc(TABLE_PIECE, sizeof *piece);
@@ -65,14 +67,7 @@ struct node *table_add(struct table *table, uint64_t hash, const void *what)
 {
 	struct node *node = find(table, hash, what);
 
-	if (node)
-		return node;
-	framework_lock();
-	node = find(table, hash, what);
-	if (!node)
-		node = add(table, hash, what);
-	framework_unlock();
-	return node;
+	return node ? node : add(table, hash, what);
 }
 
 struct node *table_get(const struct table *table, uint64_t id)

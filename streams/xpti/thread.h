@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/threads.h"
+
 #define THREAD_OPEN_MAX 32u
 
 struct slot;
@@ -36,6 +38,7 @@ struct thread {
 
 #pragma GCC visibility push(hidden)
 extern __thread struct thread *thread_own __attribute__((tls_model("initial-exec")));
+extern pthread_mutex_t framework_lock;
 #pragma GCC visibility pop
 
 struct thread *thread_make(void);
@@ -45,6 +48,3 @@ static inline struct thread *thread_self(void)
 {
 	return __builtin_expect(thread_own != NULL, 1) ? thread_own : thread_make();
 }
-
-void framework_lock(void);
-void framework_unlock(void);

@@ -605,11 +605,14 @@ static void compile(struct compiler *c, const char *name)
 struct metric *metric_compile(const struct counter_set *set, const char *name, char *message,
 			      size_t size)
 {
-	struct compiler c = {.set = set, .whose = name, .at = "", .message = message};
 	struct metric *metric = calloc(1, sizeof(*metric));
+	struct compiler c = {.set = set,
+			     .metric = metric,
+			     .whose = name,
+			     .at = "",
+			     .message = message,
+			     .message_size = size};
 
-	c.message_size = size;
-	c.metric = metric;
 	if (metric)
 		metric->name = strdup(name);
 	if (!metric || !metric->name) {

@@ -238,8 +238,6 @@ struct counter_set *counter_set_load(const char *gfx, const struct counter_optio
 	set_names(set, gfx);
 	if (copy_properties(set, options) && read_all(set, options->list)) {
 		sort(set);
-		set->message = NULL;
-		set->message_size = 0;
 		return set;
 	}
 	counter_set_destroy(set);

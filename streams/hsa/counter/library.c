@@ -225,26 +225,23 @@ const struct library_packet *library_enable(hsa_agent_t agent, char *why, size_t
 
 /* ---- queues ---- */
 
-static void put_packet(hsa_queue_t *queue, const struct library_packet *packet)
+void library_submit(hsa_queue_t *queue, const struct library_packet *packet, uint32_t count)
 {
-	const uint64_t index = interceptor.hsa.queue_add_write_index(queue, 1);
-	char *place = (char *)queue->base_address + (index & (queue->size - 1)) * sizeof(*packet);
-	uint32_t word;
+	for (; count; count--, packet++) {
+		const uint64_t index = interceptor.hsa.queue_add_write_index(queue, 1);
+		char *place =
+			(char *)queue->base_address + (index & (queue->size - 1)) * sizeof(*packet);
+		uint32_t word;
 
-	while (index - interceptor.hsa.queue_load_read_index(queue) >= queue->size)
-		sched_yield();
-	memcpy(place + sizeof(word), (const char *)packet + sizeof(word),
-	       sizeof(*packet) - sizeof(word));
-	/* The header and what follows in its word make the packet the GPU's: all else is there. */
-	memcpy(&word, packet, sizeof(word));
-	__atomic_store_n((uint32_t *)(void *)place, word, __ATOMIC_RELEASE);
-	interceptor.hsa.signal_store(queue->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-void library_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		put_packet(queue, &packets[i]);
+		while (index - interceptor.hsa.queue_load_read_index(queue) >= queue->size)
+			sched_yield();
+		memcpy(place + sizeof(word), (const char *)packet + sizeof(word),
+		       sizeof(*packet) - sizeof(word));
+		/* The header and what follows in its word make the packet the GPU's: all else is there. */
+		memcpy(&word, packet, sizeof(word));
+		__atomic_store_n((uint32_t *)(void *)place, word, __ATOMIC_RELEASE);
+		interceptor.hsa.signal_store(queue->doorbell_signal, (hsa_signal_value_t)index);
+	}
 }
 
 /* ---- packets ---- */
@@ -340,9 +337,8 @@ struct reading {
 	void (*found)(void *user, const struct library_sample *sample);
 	void *user;
 	uint32_t *runs; /* of each event: how often its samples have begun */
-	uint32_t at;    /* the event whose samples come */
+	uint32_t at;    /* the event whose samples come; UINT32_MAX: none yet */
 	uint32_t last_id;
-	bool begun;
 };
 
 static bool same_event(const hsa_ven_amd_aqlprofile_event_t *a,
@@ -356,7 +352,7 @@ static bool same_event(const hsa_ven_amd_aqlprofile_event_t *a,
 static bool next_place(struct reading *reading, const hsa_ven_amd_aqlprofile_event_t *event)
 {
 	const uint32_t count = reading->counted->profile.event_count;
-	const uint32_t first = reading->begun ? reading->at + 1 : 0;
+	const uint32_t first = reading->at + 1;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const uint32_t at = (first + i) % count;
@@ -379,11 +375,11 @@ static hsa_status_t on_data(hsa_ven_amd_aqlprofile_info_type_t type,
 
 	if (type != HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA)
 		return HSA_STATUS_SUCCESS;
-	if ((!reading->begun || !same_event(&reading->counted->events[reading->at], event) ||
+	if ((reading->at == UINT32_MAX ||
+	     !same_event(&reading->counted->events[reading->at], event) ||
 	     data->sample_id <= reading->last_id) &&
 	    !next_place(reading, event))
 		return HSA_STATUS_ERROR;
-	reading->begun = true;
 	reading->last_id = data->sample_id;
 	sample = (struct library_sample){
 		.event = reading->at,
@@ -401,7 +397,8 @@ bool library_count_samples(const struct library_count *count, const void *output
 {
 	const struct counted *counted = (const struct counted *)count;
 	hsa_ven_amd_aqlprofile_profile_t profile = counted->profile;
-	struct reading reading = {.counted = counted, .found = found_one, .user = user};
+	struct reading reading = {
+		.counted = counted, .found = found_one, .user = user, .at = UINT32_MAX};
 	bool good;
 
 	reading.runs = calloc(profile.event_count, sizeof(*reading.runs));

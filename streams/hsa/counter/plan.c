@@ -33,16 +33,6 @@ struct making {
 
 /* ---- the GPU ---- */
 
-static bool load_set(struct making *making)
-{
-	const hsa_agent_t agent = making->gpu->agent;
-
-	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, making->name);
-	making->set = agent_counters_load(interceptor.hsa.agent_get_info, agent, NULL, making->why,
-					  sizeof(making->why));
-	return making->set;
-}
-
 /* The event that adds up the counter before it; 0: not known. Definitions of rocprofiler name them, and
  * these are their numbers; those of rocprofiler-sdk take them for granted. */
 static uint32_t accumulator(const struct making *making, enum metric_accumulate how)
@@ -262,12 +252,19 @@ static bool make_passes(struct making *making)
 
 static bool make(struct making *making)
 {
+	const hsa_agent_t agent = making->gpu->agent;
+
 	if (interceptor.config.mode == CONFIG_LITE && !counter_settings.sample_ns) {
 		snprintf(making->why, sizeof(making->why),
 			 "mode lite does not follow all dispatches; use mode standard");
 		return false;
 	}
-	if (!library_find(making->why, sizeof(making->why)) || !load_set(making))
+	if (!library_find(making->why, sizeof(making->why)))
+		return false;
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, making->name);
+	making->set = agent_counters_load(interceptor.hsa.agent_get_info, agent, NULL, making->why,
+					  sizeof(making->why));
+	if (!making->set)
 		return false;
 	making->accumulators[METRIC_LOW_RES] = accumulator(making, METRIC_LOW_RES);
 	making->accumulators[METRIC_HIGH_RES] = accumulator(making, METRIC_HIGH_RES);
@@ -340,7 +337,6 @@ static struct counter_gpu *plan_make(hsa_agent_t handle)
 	gpu->agent = handle;
 	gpu->node = agent ? agent->node : 0;
 	gpu->agent_uid = agent ? agent->uid : 0;
-	sample_kinds_init(gpu);
 	say(&making, make(&making));
 	/* Metrics refer to texts of the set: it stays, as the plan does. */
 	publish(gpu);

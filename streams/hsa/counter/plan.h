@@ -120,9 +120,8 @@ struct counter_gpu {
 	struct counter_metric *metrics;
 	uint32_t metric_count;
 	struct counter_pass *passes;
-	uint32_t pass_count;              /* 0: nothing can be counted, which was said */
-	uint32_t output_bytes;            /* the most that a pass leaves */
-	struct slot_kind counted, silent; /* its samples */
+	uint32_t pass_count;   /* 0: nothing can be counted, which was said */
+	uint32_t output_bytes; /* the most that a pass leaves */
 
 	/* Counting has ended for good: what waits, goes. Relaxed: submitting threads do less. */
 	bool released;

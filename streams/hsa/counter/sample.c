@@ -27,6 +27,10 @@ struct counter_queue {
 };
 _Static_assert(offsetof(struct counter_queue, source) == 0, "counter_queue_of");
 
+/* Of its slots, below; what `counted` needs is known once the settings are. */
+static struct slot_kind counted;
+static const struct slot_kind silent;
+
 static struct counter_queue *counter_queue_of(struct source *source)
 {
 	return (struct counter_queue *)source;
@@ -167,7 +171,7 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 		return NULL;
 	}
 	add_to(&gpu->under_way, 1);
-	sample->slot.kind = pass ? &gpu->counted : &gpu->silent;
+	sample->slot.kind = pass ? &counted : &silent;
 	sample->slot.behind_barrier = true;
 	sample->slot.in_scope = false;
 	sample->queue = queue;
@@ -252,15 +256,16 @@ static void abandon(struct slot *slot, bool looked_at)
 static void publish_ledger(struct counter_gpu *gpu)
 {
 	const struct publish_ids ids = {.uid = gpu->agent_uid};
-	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
-
-#define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
-	READ(dispatches);
-	READ(counted);
-	READ(not_asked);
-	READ(given_up);
-	READ(refused);
+#define READ(member) .member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
+	const struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node,
+						       .passes = gpu->pass_count,
+						       READ(dispatches),
+						       READ(counted),
+						       READ(not_asked),
+						       READ(given_up),
+						       READ(refused)};
 #undef READ
+
 	gpu->told_ns = rtl_clock_ns();
 	if (payload.dispatches)
 		publish_payload(counter_streams.values, RTL_DIAGNOSTICS, &ids, &payload,
@@ -295,32 +300,19 @@ static void publish_nothing(struct source *source, struct slot *slot)
 {
 }
 
-/* Room for all values of a dispatch, as far as one event may be large. */
-static uint32_t room_needed(void)
-{
-	const size_t bytes = counter_settings.count *
-			     (sizeof(struct rtl_record) + sizeof(struct rtl_hsa_counter));
-
-	return bytes < RTL_PAYLOAD_MAX / 2 ? (uint32_t)bytes : RTL_PAYLOAD_MAX / 2;
-}
-
-void sample_kinds_init(struct counter_gpu *gpu)
-{
-	gpu->counted = (struct slot_kind){
-		.signal = SLOT_OWN,
-		.stream = &counter_streams.values,
-		.end_type = RTL_SIGNAL,
-		.payload_bytes = room_needed(),
-		.finished = finished,
-		.publish = publish_counted,
-		.abandon = abandon,
-	};
-	gpu->silent = (struct slot_kind){
-		.signal = SLOT_OWN,
-		.finished = finished,
-		.publish = publish_nothing,
-	};
-}
+static struct slot_kind counted = {
+	.signal = SLOT_OWN,
+	.stream = &counter_streams.values,
+	.end_type = RTL_SIGNAL,
+	.finished = finished,
+	.publish = publish_counted,
+	.abandon = abandon,
+};
+static const struct slot_kind silent = {
+	.signal = SLOT_OWN,
+	.finished = finished,
+	.publish = publish_nothing,
+};
 
 /* ---- queues ---- */
 
@@ -414,10 +406,17 @@ void counter_queue_remove(struct counter_queue *queue)
 
 static void register_streams(void)
 {
+	size_t bytes;
+
 	if (!counter_settings_read() && interceptor.config.strict)
 		_exit(2);
-	if (counter_settings.count)
-		counter_streams_register();
+	if (!counter_settings.count)
+		return;
+	counter_streams_register();
+	/* Room for all values of a dispatch, as far as one event may be large. */
+	bytes = counter_settings.count *
+		(sizeof(struct rtl_record) + sizeof(struct rtl_hsa_counter));
+	counted.payload_bytes = bytes < RTL_PAYLOAD_MAX / 2 ? (uint32_t)bytes : RTL_PAYLOAD_MAX / 2;
 }
 
 /* After the harvester's: what it has not published is given up by now. */

@@ -76,9 +76,6 @@ void turns_forget(void);
 
 /* ---- sample.c ---- */
 
-/* Makes the kinds of the GPU's slots. */
-void sample_kinds_init(struct counter_gpu *gpu);
-
 /* Its last packet has ended: copies what was read. */
 void sample_keep(struct counter_sample *sample);
 

@@ -334,6 +334,4 @@ const struct code_object_kernel *code_object_find(const struct code_object *obje
 void code_object_fini(struct code_object *object)
 {
 	free(object->kernels);
-	object->kernels = NULL;
-	object->kernel_count = 0;
 }

@@ -180,21 +180,10 @@ static struct loaded *loaded_into(hsa_executable_t executable)
 
 /* ---- what is known of it */
 
-static void describe_object(struct loaded *loaded)
-{
-	char name[40];
-
-	/* Not its URI: of what is in memory that is another one in each run. */
-	snprintf(name, sizeof(name), "code object %016" PRIx64, loaded->content.hash);
-	loaded->payload.name = interceptor_string(name);
-	loaded->uid = interceptor_tracepoint("code_object", name, NULL, loaded->content.hash);
-	if (loaded->uid && *loaded->content.target)
-		(void)rtl_tracepoint_set(loaded->uid, "target", loaded->content.target);
-}
-
 static void freeze_object(struct loaded *loaded)
 {
 	const struct agent *agent;
+	char name[40];
 
 	(void)get_info(loaded->handle, INFO(LOAD_BASE), &loaded->payload.address);
 	(void)get_info(loaded->handle, INFO(LOAD_SIZE), &loaded->payload.bytes);
@@ -203,7 +192,12 @@ static void freeze_object(struct loaded *loaded)
 		loaded->payload.gpu = agent->node;
 		loaded->agent_uid = agent->uid;
 	}
-	describe_object(loaded);
+	/* Not its URI: of what is in memory that is another one in each run. */
+	snprintf(name, sizeof(name), "code object %016" PRIx64, loaded->content.hash);
+	loaded->payload.name = interceptor_string(name);
+	loaded->uid = interceptor_tracepoint("code_object", name, NULL, loaded->content.hash);
+	if (loaded->uid && *loaded->content.target)
+		(void)rtl_tracepoint_set(loaded->uid, "target", loaded->content.target);
 	publish_metadata(loaded->uid, loaded->agent_uid, &loaded->payload);
 }
 

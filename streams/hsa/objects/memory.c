@@ -25,9 +25,7 @@ struct memory_pool {
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static int pool_count; /* release after the pools are complete, acquire */
 STATIC_LOCK(pools_lock);
-static bool pools_ready; /* the pools_lock's */
-
-static int pools_made; /* likewise */
+static int pools_made; /* the pools_lock's */
 
 /* Flags have the same values for pools and regions, but for the last. */
 static const char *segment_name(uint32_t segment, uint32_t flags)
@@ -61,29 +59,20 @@ static void add_to_pools(uint64_t handle, const struct memory_pool *of, uint32_t
 	pools[pools_made++].segment = interceptor_string(segment_name(segment, flags));
 }
 
-static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
-{
-	uint32_t segment = 0, flags = 0;
-
-	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
-						   &segment);
-	if (segment == HSA_AMD_SEGMENT_GLOBAL)
-		(void)interceptor.hsa.memory_pool_get_info(
-			pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
-	add_to_pools(pool.handle, data, segment, flags);
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t add_region(hsa_region_t region, void *data)
-{
-	uint32_t segment = 0, flags = 0;
-
-	(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_SEGMENT, &segment);
-	if (segment == HSA_REGION_SEGMENT_GLOBAL)
-		(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_GLOBAL_FLAGS, &flags);
-	add_to_pools(region.handle, data, segment, flags);
-	return HSA_STATUS_SUCCESS;
-}
+#define ADD_BY(name, type, get_info, info, global)                                                 \
+	static hsa_status_t name(type pool, void *data)                                            \
+	{                                                                                          \
+		uint32_t segment = 0, flags = 0;                                                   \
+                                                                                                   \
+		(void)interceptor.hsa.get_info(pool, info##_SEGMENT, &segment);                    \
+		if (segment == global)                                                             \
+			(void)interceptor.hsa.get_info(pool, info##_GLOBAL_FLAGS, &flags);         \
+		add_to_pools(pool.handle, data, segment, flags);                                   \
+		return HSA_STATUS_SUCCESS;                                                         \
+	}
+ADD_BY(add_pool, hsa_amd_memory_pool_t, memory_pool_get_info, HSA_AMD_MEMORY_POOL_INFO,
+       HSA_AMD_SEGMENT_GLOBAL)
+ADD_BY(add_region, hsa_region_t, region_get_info, HSA_REGION_INFO, HSA_REGION_SEGMENT_GLOBAL)
 
 static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
 {
@@ -113,31 +102,20 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void find_pools(void)
-{
-	agents_init();
-	HOLD_LOCK(&pools_lock);
-	if (!pools_ready) {
-		(void)interceptor.hsa.iterate_agents(add_agent, NULL);
-		/* Pairs with the acquire in memory_pools_find. */
-		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
-		pools_ready = true;
-	}
-}
-
 /* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
 static int memory_pools_find(uint64_t handle)
 {
-	int count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
-
-	if (!count) {
-		find_pools();
-		count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+	if (!__atomic_load_n(&pool_count, __ATOMIC_ACQUIRE)) {
+		agents_init();
+		HOLD_LOCK(&pools_lock);
+		if (!pools_made)
+			(void)interceptor.hsa.iterate_agents(add_agent, NULL);
+		/* Pairs with the acquire above and below. */
+		__atomic_store_n(&pool_count, pools_made, __ATOMIC_RELEASE);
 	}
-	for (int i = 0; i < count; i++) {
+	for (int i = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE); i--;)
 		if (pools[i].handle == handle)
 			return i;
-	}
 	return -1;
 }
 
@@ -337,27 +315,17 @@ static void release(struct memory_operation *op, uint64_t address)
 	begin(op);
 }
 
-/* It has not been released after all. */
-static void take_back(struct memory_operation *op)
+/* It takes one more release to release what has that key. `released`: it was, and that has failed. */
+static void hold(struct memory_operation *op, uint64_t key, bool released)
 {
 	HOLD_LOCK(&memory.lock);
-	struct memory_entry *entry = find(op->entry.key);
+	struct memory_entry *entry = find(key);
 
 	if (entry)
 		entry->holders++;
-	else if (put(&op->entry))
+	else if (released && put(&op->entry))
 		*total(op->entry.place) += op->entry.bytes;
 	op->mem.in_use_bytes = *total(op->entry.place);
-}
-
-/* It takes one more release to release it. */
-static void retained(uint32_t kind, uint64_t address)
-{
-	HOLD_LOCK(&memory.lock);
-	struct memory_entry *entry = find(key_of(kind, address));
-
-	if (entry)
-		entry->holders++;
 }
 
 /* ---- calls */
@@ -390,13 +358,13 @@ void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t st
 	    !status && address)
 		memcpy(&address, (const void *)(uintptr_t)address, sizeof(address));
 	if (op->function->does == MEMORY_RETAINS && !status && is_followed())
-		retained(op->mem.kind, address);
+		hold(op, key_of(op->mem.kind, address), false);
 	if (!op->begin_ticks)
 		return;
 	if (op->function->does != MEMORY_RELEASES && !status && values[op->function->address])
 		count_in(op, address);
 	else if (op->function->does == MEMORY_RELEASES && status && op->remembered)
-		take_back(op);
+		hold(op, op->entry.key, true);
 	else if (op->function->does == MEMORY_RELEASES && !status && !op->remembered)
 		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
 	op->mem.status = calls_status_string((int)status);

@@ -80,6 +80,8 @@ static bool count_graph(void *graph, int depth, struct count *count)
 static void set(uint64_t executable, uint64_t work)
 {
 	HOLD_LOCK(&works_lock);
+	if (!executable)
+		return;
 	if (work)
 		(void)map_set(&works, executable, work);
 	else
@@ -92,23 +94,19 @@ void graphs_note(uint64_t executable, uint64_t graph)
 	const bool good = find_functions() && count_graph((void *)(uintptr_t)graph, 0, &count) &&
 			  count.kernels < UINT32_MAX - 1 && count.copies < UINT32_MAX - 1;
 
-	if (executable)
-		set(executable, good ? (count.copies << 32 | count.kernels) + 1 : 0);
+	set(executable, good ? (count.copies << 32 | count.kernels) + 1 : 0);
 }
 
 void graphs_forget(uint64_t executable)
 {
-	if (executable)
-		set(executable, 0);
+	set(executable, 0);
 }
 
 bool graphs_find(uint64_t executable, uint32_t *kernels, uint32_t *copies)
 {
-	uint64_t work;
+	HOLD_LOCK(&works_lock);
+	const uint64_t work = map_get(&works, executable);
 
-	pthread_mutex_lock(&works_lock);
-	work = map_get(&works, executable);
-	pthread_mutex_unlock(&works_lock);
 	*kernels = (uint32_t)(work - 1);
 	*copies = (uint32_t)((work - 1) >> 32);
 	return work;

@@ -88,13 +88,13 @@ static bool copies_something(const char *function, const uint64_t *slots)
 static bool count(const char *function, const uint64_t *slots, uint32_t counts[NOTE_KINDS])
 {
 	if (starts(function, "hipGraphLaunch"))
-		return graphs_find(slots[0], &counts[NOTE_DISPATCHES], &counts[NOTE_COPIES]);
+		return graphs_find(slots[0], &counts[REPORTED_DISPATCH], &counts[REPORTED_COPY]);
 	if (starts(function, "hipMem"))
-		counts[NOTE_COPIES] = copies_something(function, slots);
+		counts[REPORTED_COPY] = copies_something(function, slots);
 	else if (strstr(function, "LaunchCooperativeKernelMultiDevice"))
-		counts[NOTE_DISPATCHES] = (uint32_t)slots[1];
+		counts[REPORTED_DISPATCH] = (uint32_t)slots[1];
 	else if (strstr(function, "Launch") && !strstr(function, "HostFunc"))
-		counts[NOTE_DISPATCHES] = 1;
+		counts[REPORTED_DISPATCH] = 1;
 	return true;
 }
 
@@ -114,20 +114,17 @@ static void read_sizes(const char *function, const uint64_t *slots, struct note 
 }
 
 /* It has begun, unless nobody wants that, or the user's selection leaves it out. */
-static void begin(enum note_kind kind, uint32_t count, struct note *note)
+static void begin(enum reported_op op, uint32_t count, struct note *note)
 {
-	static const enum reported_op ops[] = {
-		[NOTE_DISPATCHES] = REPORTED_DISPATCH, [NOTE_COPIES] = REPORTED_COPY};
-
-	if (!count || !reported_is_wanted(ops[kind]))
+	if (!count || !reported_is_wanted(op))
 		return;
 	thread_context.work += count;
-	if (reported_leave_out(ops[kind], count)) {
-		note->left_out |= (uint8_t)(1u << kind);
+	if (reported_leave_out(op, count)) {
+		note->left_out |= (uint8_t)(1u << op);
 		return;
 	}
-	note->begun[kind] = count;
-	reported_begin(ops[kind], count);
+	note->begun[op] = count;
+	reported_begin(op, count);
 }
 
 /* What the thread's call is within, for its record. */
@@ -146,12 +143,12 @@ static void note_call(const char *function, const uint64_t *slots)
 	}
 	read_sizes(function, slots, &note);
 	submitter_fill(&note.submitter);
-	for (int kind = 0; kind < NOTE_KINDS; kind++)
-		begin(kind, note.is_known ? counts[kind] : 0, &note);
+	for (int op = 0; op < NOTE_KINDS; op++)
+		begin(op, note.is_known ? counts[op] : 0, &note);
 	if (notes_add(number, &note))
 		return;
-	reported_forget(REPORTED_DISPATCH, note.begun[NOTE_DISPATCHES], thread_context.hip_stream);
-	reported_forget(REPORTED_COPY, note.begun[NOTE_COPIES], thread_context.hip_stream);
+	for (int op = 0; op < NOTE_KINDS; op++)
+		reported_forget(op, note.begun[op], thread_context.hip_stream);
 }
 
 /* Captures of streams into graphs that have begun and not ended. Relaxed: the program orders what it does to a
@@ -194,10 +191,10 @@ void launches_note(unsigned kind, const char *function, const uint64_t *slots)
 		return;
 	if (profiler_is_over()) {
 		(void)count(function, slots, counts);
-		if (counts[NOTE_DISPATCHES] && reported_is_wanted(REPORTED_DISPATCH))
+		if (counts[REPORTED_DISPATCH] && reported_is_wanted(REPORTED_DISPATCH))
 			rtl_stream_count_missed(interceptor.stream,
 						"after the end of HIP's profiler",
-						counts[NOTE_DISPATCHES]);
+						counts[REPORTED_DISPATCH]);
 		return;
 	}
 	if (!reported_is_wanted(REPORTED_DISPATCH) && !reported_is_wanted(REPORTED_COPY))

@@ -79,14 +79,14 @@ static enum reported_copy copy_of(unsigned kind, bool *is_rect)
 
 static void fill_dispatch(const struct gpu_work *from, struct reported *work)
 {
-	work->kernel = kernels_find_named(from->kernel);
+	work->dispatch.kernel = kernels_find_named(from->kernel);
 	for (int i = 0; i < 3; i++) {
-		work->workgroup[i] = from->block[i];
-		work->grid[i] = from->grid[i] * from->block[i];
+		work->dispatch.workgroup[i] = (uint16_t)from->block[i];
+		work->dispatch.grid[i] = from->grid[i] * from->block[i];
 	}
 	if (from->valid == 1) {
-		work->group_bytes = from->group_bytes;
-		work->private_bytes = from->private_bytes;
+		work->dispatch.group_bytes = from->group_bytes;
+		work->dispatch.private_bytes = from->private_bytes;
 	}
 }
 
@@ -110,35 +110,29 @@ static const char *check_work(const struct gpu_work *from)
 /* Whether the ledger has it: then it ends. */
 static bool ends(struct note *note, enum reported_op op)
 {
-	const enum note_kind kind = op == REPORTED_COPY ? NOTE_COPIES : NOTE_DISPATCHES;
-
-	if (!note || op == REPORTED_BARRIER || !note->begun[kind])
+	if (!note || op == REPORTED_BARRIER || !note->begun[op])
 		return false;
-	note->begun[kind]--;
+	note->begun[op]--;
 	return true;
 }
 
 /* Whether the user's selection leaves it out; asked when the call was made, if it has noted that. */
 static bool is_left_out(const struct note *note, enum reported_op op)
 {
-	const unsigned both = 1u << NOTE_DISPATCHES | 1u << NOTE_COPIES;
-
 	if (!note || (!note->left_out && op == REPORTED_BARRIER))
 		return reported_leave_out(op, 1);
-	return note->left_out & (op == REPORTED_BARRIER ? both
-				 : op == REPORTED_COPY  ? 1u << NOTE_COPIES
-							: 1u << NOTE_DISPATCHES);
+	return op == REPORTED_BARRIER || note->left_out & 1u << op;
 }
 
 static void fill_copy(const struct hip_record *record, const struct gpu_work *from,
 		      struct reported *work)
 {
-	work->copy = copy_of(work_copy_kind(from->flags), &work->is_rect);
-	work->bytes = from->bytes ? from->bytes : record->size;
-	work->dst = from->dst ? from->dst : record->memory[0];
-	if (work->copy != REPORTED_FILL)
-		work->src = from->src ? from->src : record->memory[1];
-	work->has_addresses = work->src && work->dst;
+	work->how = copy_of(work_copy_kind(from->flags), &work->is_rect);
+	work->copy.bytes = from->bytes ? from->bytes : record->size;
+	work->copy.dst = from->dst ? from->dst : record->memory[0];
+	if (work->how != REPORTED_FILL)
+		work->copy.src = from->src ? from->src : record->memory[1];
+	work->has_addresses = work->copy.src && work->copy.dst;
 }
 
 /* A piece of a record's work. `first`: the one that the call's sizes are of. */
@@ -148,13 +142,13 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	const bool has_times = from->begin_ns && from->end_ns >= from->begin_ns;
 	struct reported work = {
 		.op = (enum reported_op)work_op(from->flags),
-		.begun_as = (enum reported_op)work_op(from->flags),
 		.node = work_node(from->flags),
-		.begin_ns = has_times ? system_clock_of_hip(from->begin_ns) : 0,
-		.end_ns = has_times ? system_clock_of_hip(from->end_ns) : 0,
 		.tid = profiler.hashed ? 0 : (uint32_t)record->thread,
 	};
 
+	if (has_times)
+		work.times = (struct work_times){system_clock_of_hip(from->begin_ns),
+						 system_clock_of_hip(from->end_ns)};
 	if (work.op >= REPORTED_OPS ||
 	    (work.op == REPORTED_BARRIER && interceptor.config.mode != CONFIG_FULL))
 		return;
@@ -167,8 +161,8 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	if (work.op == REPORTED_DISPATCH) {
 		fill_dispatch(from, &work);
 		for (int i = 0; note && first && !from->grid[0] && i < 3; i++) {
-			work.grid[i] = note->grid[i];
-			work.workgroup[i] = note->workgroup[i];
+			work.dispatch.grid[i] = note->grid[i];
+			work.dispatch.workgroup[i] = note->workgroup[i];
 		}
 	} else if (work.op == REPORTED_COPY) {
 		fill_copy(record, from, &work);
@@ -197,7 +191,8 @@ static bool is_done(const char *function, const struct note *note, bool came)
 {
 	if (!strstr(function, "Graph"))
 		return came;
-	return note && note->is_known && !note->begun[NOTE_DISPATCHES] && !note->begun[NOTE_COPIES];
+	return note && note->is_known && !note->begun[REPORTED_DISPATCH] &&
+	       !note->begun[REPORTED_COPY];
 }
 
 /* Whether its call may be about to note whose it is. */

@@ -332,7 +332,6 @@ static bool start(void)
 		return false;
 	reports.call_ended = call_ended;
 	hip_follow();
-	reported_poll_by(poll);
 	hip.wanted = true;
 	return true;
 }
@@ -360,6 +359,7 @@ const struct report_way report_profiler = {
 	.doubt = "releases of HIP with a profiler have known faults with graphs (kernels that are "
 		 "missing, times of others)",
 	.start = start,
+	.poll = poll,
 	.stop = stop,
 	.lost = "GPU work that HIP did not report",
 	.lost_copies = COPIES,

@@ -2,6 +2,7 @@
 /* HIP's own profiler, for those who work with it: see README.md. */
 #pragma once
 
+#include "reported.h"
 #include "submitters.h"
 
 /* Records of HIP's own profiler, as HIP has them from ROCm 7.14 on (header version 0.1; 0.2 has
@@ -75,7 +76,7 @@ typedef int get_records_fn(const struct hip_record *const **slabs, size_t *slab_
  * at the number of the call's record, where it stays. Threads: notes_add by that thread; the rest by who looks at
  * records, under look.c's lock. */
 
-enum note_kind { NOTE_DISPATCHES, NOTE_COPIES, NOTE_KINDS }; /* of work, in the ledger */
+#define NOTE_KINDS 2 /* of work, in the ledger: REPORTED_DISPATCH and REPORTED_COPY */
 
 struct note {
 	struct submitter submitter;

@@ -122,7 +122,7 @@ static void hook(struct root_table *root)
 {
 	if (interceptor.config.source != CONFIG_RUNTIME)
 		return;
-	if (callers_init(interceptor.config.slots) || !way->start() || reported_start())
+	if (callers_init(interceptor.config.slots) || !way->start() || reported_start(way->poll))
 		report_refuse("there is no memory");
 }
 

@@ -19,6 +19,8 @@ struct report_way {
 	const char *doubt;
 	/* HIP is to report from now on. False: there is no memory. */
 	bool (*start)(void);
+	/* NULL, or what looks for reports: rtl-hip calls it each time, and never sleeps for long; so does who awaits. */
+	void (*poll)(void);
 	/* What is under way gets that time to be reported. */
 	void (*stop)(uint32_t timeout_ms);
 	/* In the ledger: the cause of what was not reported then; of copies. */
@@ -65,9 +67,10 @@ void report_refuse(const char *why);
 /* What the call's arguments tell of its work. */
 struct caller_facts {
 	uint64_t src, dst, bytes;
-	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
-	uint64_t stream;                /* that the call is for */
-	uint64_t theirs;                /* the call's number by the program's own tracer; 0: none */
+	uint32_t grid[3]; /* work-items; 0: not known */
+	uint16_t workgroup[3];
+	uint64_t stream; /* that the call is for */
+	uint64_t theirs; /* the call's number by the program's own tracer; 0: none */
 	bool has_addresses;
 	bool has_dispatches; /* that are wanted */
 	bool is_behind;      /* work of its stream is under way */

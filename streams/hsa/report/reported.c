@@ -151,18 +151,16 @@ uint64_t reported_under_way(void)
 
 static void end_work(const struct reported *work)
 {
-	reported_forget(work->begun_as, work->ends, work->in_scope ? work->scope.hip_stream : 0);
+	reported_forget(work->op, work->ends, work->in_scope ? work->scope.hip_stream : 0);
 }
 
 void reported_abandon(const char *cause, const char *copies)
 {
-	static const enum reported_op ops[] = {REPORTED_DISPATCH, REPORTED_COPY};
+	for (int op = 0; pending[0] && op <= REPORTED_COPY; op++) {
+		const uint64_t left = under_way(op);
 
-	for (int i = 0; pending[0] && i < 2; i++) {
-		const uint64_t left = under_way(i);
-
-		miss(ops[i], ops[i] == REPORTED_COPY ? copies : cause, left);
-		reported_forget(ops[i], left, 0);
+		miss(op, op == REPORTED_COPY ? copies : cause, left);
+		reported_forget(op, left, 0);
 	}
 }
 
@@ -173,36 +171,9 @@ static uint64_t next_number(void)
 	return __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
 }
 
-static void publish_as_dispatch(const struct reported *work, const struct work_queue *of,
-				const struct work_scope *scope, struct work_times times)
+static uint16_t flags_of(const struct reported *work)
 {
-	struct dispatch dispatch = {.packet_id = next_number(),
-				    .submit_tid = work->tid,
-				    .flags = RTL_HSA_DISPATCH_REPORTED,
-				    .kernel = work->kernel,
-				    .group_bytes = work->group_bytes,
-				    .private_bytes = work->private_bytes};
-
-	if (!times.begin_ns)
-		dispatch.flags |= RTL_HSA_DISPATCH_NO_TIME;
-	for (int i = 0; i < 3; i++) {
-		dispatch.grid[i] = work->grid[i];
-		dispatch.workgroup[i] = (uint16_t)work->workgroup[i];
-	}
-	publish_dispatch(RTL_TASK_END, of, &dispatch, scope, times);
-}
-
-static void publish_as_barrier(const struct reported *work, const struct work_queue *of,
-			       const struct work_scope *scope, struct work_times times)
-{
-	const struct barrier barrier = {
-		.packet_id = next_number(),
-		.submit_tid = work->tid,
-		.flags = (uint16_t)(RTL_HSA_DISPATCH_REPORTED |
-				    (times.begin_ns ? 0 : RTL_HSA_DISPATCH_NO_TIME)),
-		.kind = RTL_HSA_BARRIER_AND};
-
-	publish_barrier(RTL_BARRIER_END, of, &barrier, scope, times);
+	return RTL_HSA_DISPATCH_REPORTED | (work->times.begin_ns ? 0 : RTL_HSA_DISPATCH_NO_TIME);
 }
 
 /* The node of the GPU in whose memory that address is; 0: the host's, or not known. *known: whether it
@@ -220,64 +191,69 @@ static void find_ends(const struct reported *work, struct copy *copy)
 {
 	const uint16_t node = (uint16_t)work->node;
 	bool src_known = false, dst_known = false;
-	const uint16_t src = work->has_addresses ? node_of(work->src, &src_known) : 0;
-	const uint16_t dst = work->has_addresses ? node_of(work->dst, &dst_known) : 0;
+	const uint16_t src = work->has_addresses ? node_of(copy->src, &src_known) : 0;
+	const uint16_t dst = work->has_addresses ? node_of(copy->dst, &dst_known) : 0;
 
-	if (work->copy == REPORTED_FILL) {
+	if (work->how == REPORTED_FILL) {
 		copy->dst_node = node;
 		copy->direction = RTL_HSA_COPY_NONE;
 		copy->function = RTL_HSA_COPY_FILL;
 		return;
 	}
-	if (work->copy != REPORTED_WRITE)
+	if (work->how != REPORTED_WRITE)
 		copy->src_node = src_known ? src : node;
-	if (work->copy != REPORTED_READ)
+	if (work->how != REPORTED_READ)
 		copy->dst_node = dst_known ? dst : node;
 	copy->direction = copy_direction(copy);
-	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
+	if (work->how != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
 		copy->node = 0;
 		copy->flags |= RTL_HSA_COPY_BLIT;
 	}
 	/* HIP copies such memory piece by piece, and may tell an end before the last one's. */
-	if (work->copy == REPORTED_WRITE && work->has_addresses && !src_known && copy->node &&
-	    work->bytes > PIECE_BYTES)
+	if (work->how == REPORTED_WRITE && work->has_addresses && !src_known && copy->node &&
+	    copy->bytes > PIECE_BYTES)
 		copy->flags |= RTL_HSA_COPY_NO_TIME;
 }
 
-static void publish_as_copy(const struct reported *work, const struct work_scope *scope,
-			    struct work_times times)
+static void publish_as_copy(struct reported *work, const struct work_scope *scope)
 {
-	struct copy copy = {.number = next_number() + 1,
-			    .src = work->src,
-			    .dst = work->dst,
-			    .bytes = work->bytes,
-			    .parts = 1,
-			    .submit_tid = work->tid,
-			    .node = (uint16_t)work->node,
-			    .flags = RTL_HSA_COPY_REPORTED,
-			    .function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR};
+	struct copy *copy = &work->copy;
 
-	find_ends(work, &copy);
-	if (!times.begin_ns)
-		copy.flags |= RTL_HSA_COPY_NO_TIME;
-	if (copy.flags & RTL_HSA_COPY_NO_TIME)
-		times = (struct work_times){0};
-	publish_copy(RTL_TRANSFER_END, &copy, scope, times);
+	copy->number = next_number() + 1;
+	copy->parts = 1;
+	copy->submit_tid = work->tid;
+	copy->node = (uint16_t)work->node;
+	copy->flags = RTL_HSA_COPY_REPORTED;
+	copy->function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR;
+	find_ends(work, copy);
+	if (!work->times.begin_ns)
+		copy->flags |= RTL_HSA_COPY_NO_TIME;
+	if (copy->flags & RTL_HSA_COPY_NO_TIME)
+		work->times = (struct work_times){0};
+	publish_copy(RTL_TRANSFER_END, copy, scope, work->times);
 }
 
-static void publish(const struct reported *work)
+static void publish(struct reported *work)
 {
 	const struct agent *agent = agents_find_node(work->node);
 	const struct work_queue of = {.agent_uid = agent ? agent->uid : 0, .node = work->node};
 	const struct work_scope *scope = work->in_scope ? &work->scope : NULL;
-	const struct work_times times = {work->begin_ns, work->end_ns};
 
-	if (work->op == REPORTED_DISPATCH)
-		publish_as_dispatch(work, &of, scope, times);
-	else if (work->op == REPORTED_COPY)
-		publish_as_copy(work, scope, times);
-	else
-		publish_as_barrier(work, &of, scope, times);
+	if (work->op == REPORTED_DISPATCH) {
+		work->dispatch.packet_id = next_number();
+		work->dispatch.submit_tid = work->tid;
+		work->dispatch.flags = flags_of(work);
+		publish_dispatch(RTL_TASK_END, &of, &work->dispatch, scope, work->times);
+	} else if (work->op == REPORTED_COPY) {
+		publish_as_copy(work, scope);
+	} else {
+		publish_barrier(RTL_BARRIER_END, &of,
+				&(struct barrier){.packet_id = next_number(),
+						  .submit_tid = work->tid,
+						  .flags = flags_of(work),
+						  .kind = RTL_HSA_BARRIER_AND},
+				scope, work->times);
+	}
 	end_work(work);
 }
 
@@ -320,7 +296,7 @@ static void publish_all(bool may_wait)
 
 		if (!may_wait && rtl_room(*events[op].stream, events[op].end, events[op].size))
 			break;
-		const struct reported work = take();
+		struct reported work = take();
 
 		queue.taken++;
 		pthread_mutex_unlock(&queue.lock);
@@ -472,11 +448,6 @@ void reported_await(bool all)
 
 /* ---- the thread ---- */
 
-void reported_poll_by(void (*poll)(void))
-{
-	poll_reports = poll;
-}
-
 /* A nap; or if nothing is under way for long, until somebody wakes it. */
 static void nap(unsigned *quiet)
 {
@@ -513,8 +484,9 @@ static void *run(void *data)
 	return NULL;
 }
 
-int reported_start(void)
+int reported_start(void (*poll)(void))
 {
+	poll_reports = poll;
 	streams.known = hip_mode_has_calls();
 	streams.patience_ns = AWAIT_NS;
 	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
@@ -554,7 +526,7 @@ void reported_stop(uint32_t timeout_ms)
 		const struct reported work = take();
 
 		left[work.op]++;
-		ends[work.begun_as] += work.ends;
+		ends[work.op] += work.ends;
 	}
 	pthread_cond_broadcast(&queue.less);
 	pthread_mutex_unlock(&queue.lock);
@@ -606,23 +578,16 @@ void reported_hold_back(void)
 	errno = saved;
 }
 
-static void note_node(uint32_t node)
-{
-	const uint32_t first = __atomic_load_n(&streams.node, __ATOMIC_RELAXED);
-
-	if (!first)
-		__atomic_store_n(&streams.node, node, __ATOMIC_RELAXED);
-	else if (__builtin_expect(node != first, 0))
-		__atomic_store_n(&streams.several, true, __ATOMIC_RELAXED);
-}
-
 void reported_publish(const struct reported *work)
 {
+	const uint32_t first = __atomic_load_n(&streams.node, __ATOMIC_RELAXED);
 	const int saved = errno;
 
-	note_node(work->node);
-
-	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->kernel)) {
+	if (!first)
+		__atomic_store_n(&streams.node, work->node, __ATOMIC_RELAXED);
+	else if (__builtin_expect(work->node != first, 0))
+		__atomic_store_n(&streams.several, true, __ATOMIC_RELAXED);
+	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->dispatch.kernel)) {
 		rtl_stream_count_left_out(interceptor.stream, RTL_LEFT_OUT_KERNEL, 1);
 		end_work(work);
 	} else if (!put(work)) {

@@ -20,31 +20,27 @@ enum reported_copy {
 
 struct reported {
 	enum reported_op op;
-	enum reported_op begun_as; /* in the ledger */
-	enum reported_copy copy;
+	enum reported_copy how;
 	bool is_rect, has_addresses, in_scope;
 	bool ends;     /* in the ledger: a piece that has begun, not a further part of one */
 	uint32_t node; /* KFD's */
-	uint64_t begin_ns, end_ns; /* rtl's clock; 0: not known */
-	uint64_t bytes, src, dst;
-	const struct kernel *kernel;
-	uint32_t grid[3], workgroup[3];      /* work-items; 0: not known */
-	uint32_t group_bytes, private_bytes; /* 0: not known */
-	uint32_t tid;                        /* that submitted; 0: not known */
-	struct work_scope scope;             /* if in_scope */
+	uint32_t tid;  /* that submitted; 0: not known */
+	struct work_times times; /* rtl's clock */
+	struct work_scope scope; /* if in_scope */
+	/* By op: as far as it is known, the kernel, sizes and bytes; or addresses and bytes. */
+	union {
+		struct dispatch dispatch;
+		struct copy copy;
+	};
 };
 
-/* Starts the thread, once in a process. 0 or RTL_ENOMEM. */
-int reported_start(void);
+/* Starts the thread, once in a process; poll: as in a struct report_way. 0 or RTL_ENOMEM. */
+int reported_start(void (*poll)(void));
 
 /* Whether somebody wants work of that kind that the thread submits. */
 bool reported_is_wanted(enum reported_op op);
 /* Before or after the thread has submitted: it waits, if much waits for rtl-hip. */
 void reported_hold_back(void);
-
-/* The thread `rtl-hip` calls that each time, and never sleeps for long; so does who awaits reports. Before it is
- * started. */
-void reported_poll_by(void (*poll)(void));
 
 /* So much has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
 bool reported_leave_out(enum reported_op op, uint64_t count);

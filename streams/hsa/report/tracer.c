@@ -97,12 +97,6 @@ enum layout {
 	LAYOUT_DESTROYS_STREAM,
 };
 
-/* Whether its arguments tell of work. */
-static inline bool has_facts(enum layout layout)
-{
-	return layout != LAYOUT_NONE && layout < LAYOUT_NO_WORK;
-}
-
 /* Longest wait without anything being reported, before something is destroyed. */
 #define SETTLE_NS 200000000u
 
@@ -147,6 +141,7 @@ static __thread struct {
 	unsigned followed_count;
 	struct followed {
 		uint64_t number;
+		phase_fn *ours;
 		struct call_end end;
 	} followed[FOLLOWED_MAX]; /* what the program's tracer has put into them */
 } this_call __attribute__((tls_model("initial-exec")));
@@ -338,7 +333,7 @@ static void read_sizes(const unsigned char *arguments, bool in_blocks, struct ca
 
 	memcpy(sizes, arguments + 8, sizeof(sizes));
 	for (int i = 0; i < 3; i++) {
-		facts->workgroup[i] = sizes[3 + i];
+		facts->workgroup[i] = (uint16_t)sizes[3 + i];
 		facts->grid[i] = in_blocks ? sizes[i] * sizes[3 + i] : sizes[i];
 	}
 }
@@ -366,6 +361,13 @@ static void on_enter(uint32_t id, void *call)
 /* HIP forgets the number then, also that of a call around this one. */
 static void on_leave(uint32_t id, void *call)
 {
+	/* The struct has their number since on_enter_followed. */
+	if (*(uint64_t *)call < CALLERS_FIRST) {
+		phase_fn *const leave = this_call.followed[--this_call.followed_count].end.exit;
+
+		if (leave)
+			leave(id, call);
+	}
 	this_call.current = 0;
 	this_call.no_work = false;
 	if (id < CALLS_MAX)
@@ -377,20 +379,11 @@ static void on_enter_followed(uint32_t id, void *call)
 {
 	const struct followed *theirs = &this_call.followed[this_call.followed_count - 1];
 
-	if (id < CALLS_MAX && has_facts(tracer.layouts[id]))
-		on_enter(id, call);
+	if (theirs->ours)
+		theirs->ours(id, call);
 	memcpy(call, &theirs->number, sizeof(theirs->number));
 	if (theirs->end.enter)
 		theirs->end.enter(id, call);
-}
-
-static void on_leave_followed(uint32_t id, void *call)
-{
-	const struct followed *theirs = &this_call.followed[--this_call.followed_count];
-
-	if (theirs->end.exit)
-		theirs->end.exit(id, call);
-	on_leave(id, call);
 }
 
 static __attribute__((cold, noinline)) int give_up(const char *why)
@@ -407,7 +400,6 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 {
 	struct call_end *end;
 	enum layout layout;
-	struct followed *theirs;
 
 	if (!is_ready() && !is_checked(id))
 		return !followed;
@@ -434,15 +426,17 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 	this_call.facts = (struct caller_facts){0};
 	this_call.current = this_call.number;
 	end = (struct call_end *)(void *)(call + CALL_BYTES);
+	/* Its arguments tell of work. */
+	phase_fn *const enter = layout > LAYOUT_NONE && layout < LAYOUT_NO_WORK ? on_enter : NULL;
+
 	if (followed) {
-		theirs = &this_call.followed[this_call.followed_count++];
-		memcpy(&theirs->number, call, sizeof(theirs->number));
-		theirs->end = *end;
-		this_call.facts.theirs = theirs->number;
+		memcpy(&this_call.facts.theirs, call, sizeof(this_call.facts.theirs));
+		this_call.followed[this_call.followed_count++] =
+			(struct followed){this_call.facts.theirs, enter, *end};
 	}
 	memcpy(call, &this_call.number, sizeof(this_call.number));
-	end->enter = followed ? on_enter_followed : has_facts(layout) ? on_enter : NULL;
-	end->exit = followed ? on_leave_followed : on_leave;
+	end->enter = followed ? on_enter_followed : enter;
+	end->exit = on_leave;
 	return 0;
 }
 
@@ -484,17 +478,17 @@ static inline int on_command(uint32_t op)
 	if (!is_ready() || op >= REPORTED_OPS)
 		return 0;
 	this_call.used = true;
-	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
-		note();
-		if (op != REPORTED_BARRIER || this_call.no_work)
-			return 0;
-		callers_begin(this_call.current, UNWANTED);
+	const bool wanted = this_call.wanted[op] && !reported_leave_out((enum reported_op)op, 1);
+
+	note();
+	if (!wanted && (op != REPORTED_BARRIER || this_call.no_work))
+		return 0;
+	callers_begin(this_call.current, wanted ? op : UNWANTED);
+	if (!wanted) {
 		reported_count_unwanted(
 			this_call.current ? thread_context.hip_stream : REPORTED_NO_STREAM, false);
 		return 0;
 	}
-	note();
-	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
 		thread_context.work++;
@@ -503,21 +497,11 @@ static inline int on_command(uint32_t op)
 
 static enum reported_copy copy_of(uint32_t kind)
 {
-	switch (kind) {
-	case COMMAND_READ:
-	case COMMAND_READ_RECT:
-	case COMMAND_READ_IMAGE:
+	if (kind == COMMAND_READ || kind == COMMAND_READ_RECT || kind == COMMAND_READ_IMAGE)
 		return REPORTED_READ;
-	case COMMAND_WRITE:
-	case COMMAND_WRITE_RECT:
-	case COMMAND_WRITE_IMAGE:
+	if (kind == COMMAND_WRITE || kind == COMMAND_WRITE_RECT || kind == COMMAND_WRITE_IMAGE)
 		return REPORTED_WRITE;
-	case COMMAND_FILL:
-	case COMMAND_FILL_IMAGE:
-		return REPORTED_FILL;
-	default:
-		return REPORTED_INNER;
-	}
+	return kind == COMMAND_FILL || kind == COMMAND_FILL_IMAGE ? REPORTED_FILL : REPORTED_INNER;
 }
 
 /* What the call that has submitted it tells. */
@@ -530,13 +514,13 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 	work->in_scope = caller->submitter.in_scope;
 	work->scope = caller->submitter.scope;
 	if (work->op == REPORTED_COPY) {
-		work->src = facts->src;
-		work->dst = facts->dst;
+		work->copy.src = facts->src;
+		work->copy.dst = facts->dst;
 		work->has_addresses = facts->has_addresses;
-		work->bytes = facts->bytes;
-	} else if (activity->kind != COMMAND_GRAPH) {
-		memcpy(work->grid, facts->grid, sizeof(work->grid));
-		memcpy(work->workgroup, facts->workgroup, sizeof(work->workgroup));
+		work->copy.bytes = facts->bytes;
+	} else if (work->op == REPORTED_DISPATCH && activity->kind != COMMAND_GRAPH) {
+		memcpy(work->dispatch.grid, facts->grid, sizeof(facts->grid));
+		memcpy(work->dispatch.workgroup, facts->workgroup, sizeof(facts->workgroup));
 	}
 }
 
@@ -555,10 +539,9 @@ static void on_activity(struct activity *activity)
 {
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
-		.begun_as = (enum reported_op)activity->op,
 		.node = (uint32_t)activity->node,
-		.begin_ns = system_clock_of_hip(activity->begin_ns),
-		.end_ns = system_clock_of_hip(activity->end_ns),
+		.times = {system_clock_of_hip(activity->begin_ns),
+			  system_clock_of_hip(activity->end_ns)},
 	};
 	enum callers_found found;
 	struct caller caller;
@@ -571,8 +554,8 @@ static void on_activity(struct activity *activity)
 		return;
 	}
 	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
-	if (work.end_ns < work.begin_ns)
-		work.begin_ns = work.end_ns = 0;
+	if (work.times.end_ns < work.times.begin_ns)
+		work.times = (struct work_times){0};
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (!work.ends && work.op == REPORTED_BARRIER)
 		end_unwanted(activity->number);
@@ -585,17 +568,17 @@ static void on_activity(struct activity *activity)
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
 	if (work.op == REPORTED_DISPATCH) {
-		work.kernel = kernels_find_named(activity->kernel);
+		work.dispatch.kernel = kernels_find_named(activity->kernel);
 	} else if (work.op == REPORTED_COPY) {
-		work.copy = copy_of(activity->kind);
+		work.how = copy_of(activity->kind);
 		work.is_rect =
 			activity->kind >= COMMAND_READ_RECT && activity->kind <= COMMAND_COPY_RECT;
 		/* HIP 7.2 does not tell that of some copies in pinned memory. */
 		if (activity->bytes)
-			work.bytes = activity->bytes;
+			work.copy.bytes = activity->bytes;
 		/* HIP tells as its begin that of the barrier before it. */
-		if (work.copy == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
-			work.begin_ns = work.end_ns = 0;
+		if (work.how == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
+			work.times = (struct work_times){0};
 	}
 	reported_publish(&work);
 }

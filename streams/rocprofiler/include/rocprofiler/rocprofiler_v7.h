@@ -127,12 +127,9 @@ static inline rocprofiler_v7_t *rocprofiler_v7_make(rocprofiler_v7_feature_t *fe
 
 static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *context, uint32_t index)
 {
-	rocprofiler_v7_group_t group;
+	rocprofiler_v7_group_t group = {index, context->wanted + context->runs[index].first,
+					context->runs[index].count, context};
 
-	group.index = index;
-	group.features = context->wanted + context->runs[index].first;
-	group.feature_count = context->runs[index].count;
-	group.context = context;
 	return group;
 }
 
@@ -358,34 +355,21 @@ typedef struct {
 } rocprofiler_v7_queue_callbacks_t;
 
 /* What was set last: the library passes it on. One for each file that includes this. */
-struct rocprofiler_v7_set {
+static struct rocprofiler_v7_set {
 	rocprofiler_v7_queue_callbacks_t functions;
 	void *data;
-};
-
-static inline struct rocprofiler_v7_set *rocprofiler_v7_callbacks(void)
-{
-	static struct rocprofiler_v7_set callbacks;
-
-	return &callbacks;
-}
+} rocprofiler_v7_callbacks;
 
 static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback_data_t *data,
 						      void *user, rocprofiler_group_t *group)
 {
 	struct rocprofiler_v7_set *callbacks = (struct rocprofiler_v7_set *)user;
-	rocprofiler_v7_callback_data_t told;
-	rocprofiler_v7_group_t asked;
+	rocprofiler_v7_callback_data_t told = {
+		data->agent,  data->agent_index, data->queue, data->queue_index,
+		data->packet, data->kernel_name, data->record};
+	rocprofiler_v7_group_t asked = {0, NULL, 0, NULL};
 	hsa_status_t status;
 
-	memset(&asked, 0, sizeof(asked));
-	told.agent = data->agent;
-	told.agent_index = data->agent_index;
-	told.queue = data->queue;
-	told.queue_index = data->queue_index;
-	told.packet = data->packet;
-	told.kernel_name = data->kernel_name;
-	told.record = data->record;
 	status = callbacks->functions.dispatch(&told, callbacks->data, &asked);
 	if (status == HSA_STATUS_SUCCESS && asked.context)
 		status = rocprofiler_get_group(rocprofiler_v7_run_of(asked.context, &asked.index),
@@ -404,23 +388,20 @@ static inline hsa_status_t rocprofiler_v7_on_destroy(hsa_queue_t *queue, void *u
 static inline hsa_status_t
 rocprofiler_v7_set_queue_callbacks(rocprofiler_v7_queue_callbacks_t functions, void *data)
 {
-	rocprofiler_queue_callbacks_t callbacks;
+	rocprofiler_queue_callbacks_t callbacks = {functions.dispatch ? rocprofiler_v7_on_dispatch
+								      : NULL,
+						   NULL, rocprofiler_v7_on_destroy};
 
-	callbacks.dispatch = functions.dispatch ? rocprofiler_v7_on_dispatch : NULL;
-	callbacks.create = NULL;
-	callbacks.destroy = rocprofiler_v7_on_destroy;
-	rocprofiler_v7_callbacks()->functions = functions;
-	rocprofiler_v7_callbacks()->data = data;
-	return rocprofiler_set_queue_callbacks(callbacks, rocprofiler_v7_callbacks());
+	rocprofiler_v7_callbacks.functions = functions;
+	rocprofiler_v7_callbacks.data = data;
+	return rocprofiler_set_queue_callbacks(callbacks, &rocprofiler_v7_callbacks);
 }
 
 static inline hsa_status_t rocprofiler_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
 							     void *data)
 {
-	rocprofiler_v7_queue_callbacks_t functions;
+	rocprofiler_v7_queue_callbacks_t functions = {dispatch, NULL};
 
-	functions.dispatch = dispatch;
-	functions.destroy = NULL;
 	return rocprofiler_v7_set_queue_callbacks(functions, data);
 }
 
@@ -455,11 +436,8 @@ static inline hsa_status_t rocprofiler_v7_query_info(
 	const hsa_agent_t *agent, rocprofiler_info_kind_t kind, rocprofiler_info_data_t wanted,
 	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data)
 {
-	struct rocprofiler_v7_query query;
+	struct rocprofiler_v7_query query = {wanted, callback, data};
 
-	query.wanted = wanted;
-	query.callback = callback;
-	query.data = data;
 	return rocprofiler_iterate_info(agent, kind, rocprofiler_v7_on_info, &query);
 }
 
@@ -479,30 +457,29 @@ typedef struct {
 	void *handler_arg;
 } rocprofiler_v7_pool_properties_t;
 
-/** All entries' contexts share the features of one that has no runs. An entry's payload begins with where its
- *  context of version 7 is. */
+/** All entries' contexts share the features of one that has no runs. An entry's payload begins with its own. */
 typedef struct {
 	rocprofiler_pool_t *pool;
 	rocprofiler_v7_t *shared;
-	rocprofiler_v7_feature_t *wanted;
 	rocprofiler_v7_pool_handler_t handler;
 	void *handler_arg;
 } rocprofiler_v7_pool_t;
 
-#define ROCPROFILER_V7_PAYLOAD_AT 16u /* keeps the caller's aligned */
+struct rocprofiler_v7_own {
+	rocprofiler_v7_t context;
+	struct rocprofiler_v7_run run;
+};
 
-static inline rocprofiler_v7_t **rocprofiler_v7_slot(const rocprofiler_pool_entry_t *entry)
-{
-	return (rocprofiler_v7_t **)entry->payload;
-}
+/* Keeps the caller's payload aligned. */
+#define ROCPROFILER_V7_ALIGNED(bytes) (((uint32_t)(bytes) + 15u) & ~15u)
+#define ROCPROFILER_V7_PAYLOAD_AT     ROCPROFILER_V7_ALIGNED(sizeof(struct rocprofiler_v7_own))
 
 static inline rocprofiler_v7_pool_entry_t
 rocprofiler_v7_entry(const rocprofiler_pool_entry_t *entry)
 {
-	rocprofiler_v7_pool_entry_t made;
+	rocprofiler_v7_pool_entry_t made = {&((struct rocprofiler_v7_own *)entry->payload)->context,
+					    (char *)entry->payload + ROCPROFILER_V7_PAYLOAD_AT};
 
-	made.context = *rocprofiler_v7_slot(entry);
-	made.payload = (char *)entry->payload + ROCPROFILER_V7_PAYLOAD_AT;
 	return made;
 }
 
@@ -511,7 +488,7 @@ static inline bool rocprofiler_v7_on_entry(const rocprofiler_pool_entry_t *entry
 	const rocprofiler_v7_pool_t *pool = (const rocprofiler_v7_pool_t *)arg;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
-	return pool->handler && told.context ? pool->handler(&told, pool->handler_arg) : true;
+	return pool->handler ? pool->handler(&told, pool->handler_arg) : true;
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
@@ -521,7 +498,10 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 						    rocprofiler_v7_pool_properties_t *properties)
 {
 	rocprofiler_v7_pool_t *made = (rocprofiler_v7_pool_t *)calloc(1, sizeof(*made));
-	rocprofiler_pool_properties_t with;
+	rocprofiler_pool_properties_t with = {
+		properties->num_entries,
+		ROCPROFILER_V7_PAYLOAD_AT + ROCPROFILER_V7_ALIGNED(properties->payload_bytes),
+		rocprofiler_v7_on_entry, made};
 	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 
 	if (made)
@@ -530,14 +510,8 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 		free(made);
 		return status;
 	}
-	made->wanted = features;
 	made->handler = properties->handler;
 	made->handler_arg = properties->handler_arg;
-	with.num_entries = properties->num_entries;
-	/* a whole number of the alignment, so that each entry's begins aligned */
-	with.payload_bytes = (ROCPROFILER_V7_PAYLOAD_AT + properties->payload_bytes + 15u) & ~15u;
-	with.handler = rocprofiler_v7_on_entry;
-	with.handler_arg = made;
 	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
 	status = rocprofiler_pool_open(agent, made->shared->features, count, &made->pool, mode,
 				       &with);
@@ -554,33 +528,27 @@ static inline hsa_status_t rocprofiler_v7_pool_fetch(rocprofiler_v7_pool_t *pool
 						     rocprofiler_v7_pool_entry_t *entry)
 {
 	rocprofiler_pool_entry_t fetched;
-	rocprofiler_v7_t **slot;
+	struct rocprofiler_v7_own *own;
 	hsa_status_t status = rocprofiler_pool_fetch(pool->pool, &fetched);
 
 	if (status != HSA_STATUS_SUCCESS)
 		return status;
-	slot = rocprofiler_v7_slot(&fetched);
-	if (!*slot) {
-		*slot = rocprofiler_v7_make(pool->wanted, pool->shared->feature_count);
-		if (!*slot) {
-			(void)rocprofiler_pool_release(&fetched);
-			return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-		}
-		(*slot)->run_count = 1;
-		(*slot)->runs[0].context = fetched.context;
-		(*slot)->runs[0].count = pool->shared->feature_count;
-		(*slot)->features = pool->shared->features;
-	}
+	own = (struct rocprofiler_v7_own *)fetched.payload;
+	memset(own, 0, sizeof(*own));
+	own->context = *pool->shared;
+	own->context.runs = &own->run;
+	own->context.run_count = 1;
+	own->run.context = fetched.context;
+	own->run.count = pool->shared->feature_count;
 	*entry = rocprofiler_v7_entry(&fetched);
 	return status;
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_release(rocprofiler_v7_pool_entry_t *entry)
 {
-	rocprofiler_pool_entry_t given;
+	rocprofiler_pool_entry_t given = {entry->context->runs[0].context,
+					  (char *)entry->payload - ROCPROFILER_V7_PAYLOAD_AT};
 
-	given.context = entry->context->runs[0].context;
-	given.payload = (char *)entry->payload - ROCPROFILER_V7_PAYLOAD_AT;
 	return rocprofiler_pool_release(&given);
 }
 
@@ -594,17 +562,15 @@ static inline hsa_status_t rocprofiler_v7_iterate(rocprofiler_pool_entry_t *entr
 	const struct rocprofiler_v7_each *iteration = (const struct rocprofiler_v7_each *)user;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
-	return told.context ? iteration->callback(&told, iteration->data) : HSA_STATUS_SUCCESS;
+	return iteration->callback(&told, iteration->data);
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_iterate(
 	rocprofiler_v7_pool_t *pool,
 	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data), void *data)
 {
-	struct rocprofiler_v7_each iteration;
+	struct rocprofiler_v7_each iteration = {callback, data};
 
-	iteration.callback = callback;
-	iteration.data = data;
 	return rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_iterate, &iteration);
 }
 
@@ -613,24 +579,11 @@ static inline hsa_status_t rocprofiler_v7_pool_flush(rocprofiler_v7_pool_t *pool
 	return rocprofiler_pool_flush(pool->pool);
 }
 
-static inline hsa_status_t rocprofiler_v7_free_entry(rocprofiler_pool_entry_t *entry, void *unused)
-{
-	rocprofiler_v7_t **slot = rocprofiler_v7_slot(entry);
-
-	(void)unused;
-	free(*slot);
-	*slot = NULL;
-	return HSA_STATUS_SUCCESS;
-}
-
 /** Waits for what is under way; an entry that was fetched and not used need not be released. */
 static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool)
 {
-	hsa_status_t status;
+	hsa_status_t status = rocprofiler_pool_close(pool->pool);
 
-	(void)rocprofiler_pool_flush(pool->pool);
-	(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_free_entry, NULL);
-	status = rocprofiler_pool_close(pool->pool);
 	free(pool->shared);
 	free(pool);
 	return status;
@@ -650,10 +603,8 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings);          \
 	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings)           \
 	{                                                                                          \
-		rocprofiler_v7_settings_t told;                                                    \
-		told.intercept_mode = settings->intercept_mode;                                    \
-		told.timeout = settings->timeout;                                                  \
-		told.timestamp_on = settings->timestamp_on;                                        \
+		rocprofiler_v7_settings_t told = {settings->intercept_mode, settings->timeout,     \
+						  settings->timestamp_on};                         \
 		function(&told);                                                                   \
 		settings->intercept_mode = told.intercept_mode;                                    \
 		settings->timeout = told.timeout;                                                  \
