@@ -66,7 +66,7 @@ EXCLUDED = {
     "__hipGetPCH": "hands the runtime compiler its own built-in header, and calls nothing",
     "hipApiName": TOOLS,
     "hipGetCmdName": TOOLS,
-    "hipRegisterTracerCallback": TOOLS,
+    "hipRegisterTracerCallback": None,  # intercepted by streams/hsa/report/tracer.c
     "hipRegisterApiCallback": TOOLS,
     "hipRemoveApiCallback": TOOLS,
     "hipRegisterActivityCallback": TOOLS,
@@ -454,7 +454,7 @@ def write(path, table, enums, versions):
             out.write(table_language.enumeration(name, [
                 (value, "|".join(names)) for value, names in sorted(enums[name].items())]) + "\n")
         out.write("\n")
-        for symbol in sorted(EXCLUDED):
+        for symbol in sorted(symbol for symbol, reason in EXCLUDED.items() if reason):
             out.write("HIP_EXCLUDED(\"%s\",\n\t\"%s\")\n" % (symbol, EXCLUDED[symbol]))
 
 

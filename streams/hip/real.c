@@ -158,11 +158,11 @@ void *hip_find_ours(const char *symbol)
 
 void *hip_ours(const char *name, const void *found)
 {
-	const enum hip_id id = hip_find_function(name);
-
-	/* not HIP's, or of another HIP than ours calls */
-	return id == HIP_FUNCTIONS || (void *)hip_find_real(id) != found ? NULL
-									 : hip_find_ours(name);
+	/* not HIP's (the one is in streams/hsa/report), or of another HIP than ours calls */
+	if (hip_find_function(name) == HIP_FUNCTIONS &&
+	    strcmp(name, "hipRegisterTracerCallback") != 0)
+		return NULL;
+	return next_function(name, libraries) != found ? NULL : hip_find_ours(name);
 }
 
 void hip_replace(void **function)

@@ -25,7 +25,7 @@ static struct {
 	uint64_t next; /* relaxed: a number by itself */
 	/* Work under way that belongs to nobody, by kind. Relaxed: as in entries. */
 	uint32_t nobodys[CALLERS_OPS];
-} table = {.next = SHARE};
+} table = {.next = CALLERS_FIRST};
 
 static __thread struct {
 	uint64_t next, end;
@@ -132,12 +132,13 @@ enum callers_found callers_end(uint64_t number, unsigned op, struct caller *call
 {
 	struct entry *entry = entry_of(number);
 
-	if (number && read_entry(entry, number, caller)) {
+	if (number >= CALLERS_FIRST && read_entry(entry, number, caller)) {
 		*ends = count_down(&entry->under_way[op]);
 		return CALLERS_FOUND;
 	}
 	*ends = count_down(&table.nobodys[op]);
-	return *ends || (number && __atomic_load_n(&entry->number, __ATOMIC_RELAXED) > number)
+	return *ends || (number >= CALLERS_FIRST &&
+			 __atomic_load_n(&entry->number, __ATOMIC_RELAXED) > number)
 		       ? CALLERS_LOST
 		       : CALLERS_NONE;
 }

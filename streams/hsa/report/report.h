@@ -70,6 +70,7 @@ struct caller_facts {
 	uint32_t grid[3]; /* work-items; 0: not known */
 	uint16_t workgroup[3];
 	uint64_t stream; /* that the call is for */
+	uint64_t theirs; /* the call's number by the program's own tracer; 0: none */
 	bool has_addresses;
 	bool has_dispatches; /* that are wanted */
 	bool is_behind;      /* work of its stream is under way */
@@ -83,7 +84,8 @@ struct caller {
 /* Makes the table. 0 or RTL_ENOMEM. */
 int callers_init(uint32_t count);
 
-/* A number for the next entry, never 0. */
+/* A number for the next entry. Smaller ones are not from here. */
+#define CALLERS_FIRST (1ull << 63)
 uint64_t callers_take(void);
 
 /* Fills the number's entry with what the thread is within. Work of whoever had the entry belongs to nobody then. */

@@ -8,6 +8,10 @@
  * A launched graph is one command and several activities. HIP says WILL_COME from ROCm 7.2.4 on; the first work that
  * a HIP reports shows whether it does.
  *
+ * HIP has one, and the program may have a tracer of its own (roctracer), so hipRegisterTracerCallback is ours: the
+ * program's is called from here with what HIP tells. A call that both follow has our number in HIP, and the tracer's
+ * in what the tracer sees.
+ *
  * The struct of a call differs in size between releases of HIP. It ends with two functions that are called unless NULL,
  * and that HIP does not set: a HIP whose size is not known cannot be used.
  *
@@ -19,6 +23,8 @@
 #include <time.h>
 
 #include "../../common/shared.h"
+#include "../../common/threads.h"
+#include "../../hip/preload.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "kernels.h"
@@ -65,17 +71,17 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
  * kernels, and its thread works with what is gone. */
 #define GRAPHS_VARIABLE "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
 
+typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
+typedef void phase_fn(uint32_t id, void *call);
+
 /* Behind that. */
 struct call_end {
 	uint64_t time, data;
-	void (*enter)(uint32_t id, void *call);
-	void (*exit)(uint32_t id, void *call);
+	phase_fn *enter, *exit;
 };
 
 /* Before it: where arguments are, as a C struct has them. */
 #define CALL_ARGUMENTS 16
-
-typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
 
 /* What a call's arguments tell of its work. */
 enum layout {
@@ -101,6 +107,9 @@ _Static_assert(UNWANTED + 1 == CALLERS_OPS, "of the same kinds");
 
 #define CALLS_MAX 2048
 
+/* Calls within one another that the program's tracer follows, too. */
+#define FOLLOWED_MAX 4u
+
 enum state { NEW, CHECKING, READY, REFUSED };
 
 static struct {
@@ -114,6 +123,8 @@ static struct {
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
+	bool is_set;          /* HIP's callback is ours */
+	callback_fn *program; /* the program's, or NULL; relaxed: a function by itself */
 } tracer;
 
 /* Of the call that the thread is in. */
@@ -126,9 +137,39 @@ static __thread struct {
 	bool no_work;              /* of the call: what it makes is not to be reported */
 	bool checking;             /* this thread checks; then: its own call has been seen */
 	bool seen;
-	bool has_facts;
 	struct caller_facts facts;
+	unsigned followed_count;
+	struct followed {
+		uint64_t number;
+		phase_fn *ours;
+		struct call_end end;
+	} followed[FOLLOWED_MAX]; /* what the program's tracer has put into them */
 } this_call __attribute__((tls_model("initial-exec")));
+
+/* ---- whose callback HIP has ---- */
+
+static int callback(uint32_t domain, uint32_t id, void *data);
+STATIC_LOCK(set_lock);
+
+static void set_callback(bool ours)
+{
+	HOLD_LOCK(&set_lock);
+	tracer.is_set = ours;
+	tracer.set(ours ? callback : tracer.program);
+}
+
+__attribute__((visibility("default"))) void hipRegisterTracerCallback(callback_fn *function);
+
+void hipRegisterTracerCallback(callback_fn *function)
+{
+	void (*set)(callback_fn * function);
+
+	*(void **)&set = report_find("hipRegisterTracerCallback");
+	HOLD_LOCK(&set_lock);
+	__atomic_store_n(&tracer.program, function, __ATOMIC_RELAXED);
+	if (set && !tracer.is_set)
+		set(function);
+}
 
 /* ---- which HIP ---- */
 
@@ -271,7 +312,7 @@ static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
 		return state == READY;
 	wrong = check();
 	if (wrong) {
-		tracer.set(NULL);
+		set_callback(false);
 		report_refuse(wrong);
 	}
 	/* Pairs with the acquire in is_ready. */
@@ -304,7 +345,6 @@ static void on_enter(uint32_t id, void *call)
 	const enum layout layout = tracer.layouts[id];
 	struct caller_facts *facts = &this_call.facts;
 
-	this_call.has_facts = true;
 	if (layout == LAYOUT_LAUNCH || layout == LAYOUT_LAUNCH_ITEMS) {
 		read_sizes(arguments, layout == LAYOUT_LAUNCH, facts);
 		return;
@@ -321,72 +361,99 @@ static void on_enter(uint32_t id, void *call)
 /* HIP forgets the number then, also that of a call around this one. */
 static void on_leave(uint32_t id, void *call)
 {
+	/* The struct has their number since on_enter_followed. */
+	if (*(uint64_t *)call < CALLERS_FIRST) {
+		phase_fn *const leave = this_call.followed[--this_call.followed_count].end.exit;
+
+		if (leave)
+			leave(id, call);
+	}
 	this_call.current = 0;
 	this_call.no_work = false;
 	if (id < CALLS_MAX)
 		report_await(tracer.waits[id]);
 }
 
+/* The same where the program's tracer follows, too. */
+static void on_enter_followed(uint32_t id, void *call)
+{
+	const struct followed *theirs = &this_call.followed[this_call.followed_count - 1];
+
+	if (theirs->ours)
+		theirs->ours(id, call);
+	memcpy(call, &theirs->number, sizeof(theirs->number));
+	if (theirs->end.enter)
+		theirs->end.enter(id, call);
+}
+
 static __attribute__((cold, noinline)) int give_up(const char *why)
 {
-	tracer.set(NULL);
+	set_callback(false);
 	/* Relaxed: who has seen another state goes on with what HIP still tells. */
 	__atomic_store_n(&tracer.state, REFUSED, __ATOMIC_RELAXED);
 	report_refuse(why);
 	return 1;
 }
 
-/* 0: HIP is to keep the call's number. */
-static inline int on_call(uint32_t id, unsigned char *call)
+/* 0: HIP is to keep the call's number. Followed: by the program's tracer, whose number and functions are in *call. */
+static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 {
 	struct call_end *end;
 	enum layout layout;
 
 	if (!is_ready() && !is_checked(id))
-		return 1;
+		return !followed;
 	layout = id < CALLS_MAX ? tracer.layouts[id] : LAYOUT_NONE;
 	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
 		if (layout == LAYOUT_CRASHES)
-			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
+			return give_up(GRAPHS_CRASH) && !followed; /* such are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
 		reported_settle(layout == LAYOUT_DESTROYS || !interceptor_on() || is_paused(),
 				SETTLE_NS);
 	}
 	this_call.no_work = layout == LAYOUT_NO_WORK;
-	if (!interceptor_on() || is_paused())
-		return 1;
+	if (!interceptor_on() || is_paused() ||
+	    (followed && this_call.followed_count == FOLLOWED_MAX)) {
+		if (followed)
+			this_call.current = 0; /* HIP has theirs */
+		return !followed;
+	}
 	if (this_call.used || !this_call.number) {
 		this_call.number = callers_take();
 		this_call.used = this_call.noted = false;
 	}
-	if (this_call.has_facts) {
-		this_call.facts = (struct caller_facts){0};
-		this_call.has_facts = false;
-	}
+	this_call.facts = (struct caller_facts){0};
 	this_call.current = this_call.number;
-	memcpy(call, &this_call.number, sizeof(this_call.number));
 	end = (struct call_end *)(void *)(call + CALL_BYTES);
 	/* Its arguments tell of work. */
-	end->enter = layout > LAYOUT_NONE && layout < LAYOUT_NO_WORK ? on_enter : NULL;
+	phase_fn *const enter = layout > LAYOUT_NONE && layout < LAYOUT_NO_WORK ? on_enter : NULL;
+
+	if (followed) {
+		memcpy(&this_call.facts.theirs, call, sizeof(this_call.facts.theirs));
+		this_call.followed[this_call.followed_count++] =
+			(struct followed){this_call.facts.theirs, enter, *end};
+	}
+	memcpy(call, &this_call.number, sizeof(this_call.number));
+	end->enter = followed ? on_enter_followed : enter;
 	end->exit = on_leave;
 	return 0;
 }
 
 /* ---- work ---- */
 
-/* 0: the command that is being made is to be timed and reported. */
-static inline int on_question(uint32_t op)
+/* 0: the command that is being made is to be timed and reported. Followed: the program's tracer wants that. */
+static inline int on_question(uint32_t op, bool followed)
 {
 	if (!is_ready() || op >= REPORTED_OPS)
-		return 1;
+		return !followed;
 	this_call.wanted[op] = !this_call.no_work && reported_is_wanted((enum reported_op)op);
 	if (this_call.wanted[op]) {
 		if (__builtin_expect(!__atomic_load_n(&tracer.asked, __ATOMIC_RELAXED), 0))
 			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
 	}
-	return !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
+	return !followed && !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
 }
 
 /* The entry of the call's number is filled. */
@@ -413,9 +480,9 @@ static inline int on_command(uint32_t op)
 	this_call.used = true;
 	const bool wanted = this_call.wanted[op] && !reported_leave_out((enum reported_op)op, 1);
 
-	if (!wanted && op != REPORTED_BARRIER)
-		return 0;
 	note();
+	if (!wanted && (op != REPORTED_BARRIER || this_call.no_work))
+		return 0;
 	callers_begin(this_call.current, wanted ? op : UNWANTED);
 	if (!wanted) {
 		reported_count_unwanted(
@@ -467,7 +534,8 @@ static void end_unwanted(uint64_t number)
 		reported_count_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM, true);
 }
 
-static void on_activity(const struct activity *activity)
+/* Its number becomes that of the program's tracer; 0: that is not known. */
+static void on_activity(struct activity *activity)
 {
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
@@ -491,6 +559,8 @@ static void on_activity(const struct activity *activity)
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (!work.ends && work.op == REPORTED_BARRIER)
 		end_unwanted(activity->number);
+	if (activity->number >= CALLERS_FIRST)
+		activity->number = found == CALLERS_FOUND ? caller.facts.theirs : 0;
 	/* What was not to be reported, and is timed for an event of the program's; not a graph's further parts. */
 	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH ||
 			   (found == CALLERS_FOUND && !caller.facts.has_dispatches)))
@@ -515,16 +585,22 @@ static void on_activity(const struct activity *activity)
 
 static int callback(uint32_t domain, uint32_t id, void *data)
 {
-	if (domain == ACTIVITY_CALL)
-		return data ? on_call(id, data) : 1;
-	if (domain != ACTIVITY_WORK)
-		return 1;
-	if (!data)
-		return on_question(id);
-	if (data == WILL_COME)
-		return on_command(id);
-	on_activity(data);
-	return 0;
+	callback_fn *const program =
+		this_call.checking ? NULL : __atomic_load_n(&tracer.program, __ATOMIC_RELAXED);
+	struct activity *ended = domain == ACTIVITY_WORK && data && data != WILL_COME ? data : NULL;
+	const uint64_t number = ended ? ended->number : 0;
+	bool followed;
+
+	if (ended)
+		on_activity(ended);
+	followed = program && !program(domain, id, data);
+	if (ended)
+		ended->number = number; /* HIP reports the next kernel of a graph with it */
+	else if (domain == ACTIVITY_WORK)
+		return data ? on_command(id) : on_question(id, followed);
+	else if (domain == ACTIVITY_CALL && data)
+		return on_call(id, data, followed);
+	return !followed;
 }
 
 /* ---- start and end ---- */
@@ -532,7 +608,11 @@ static int callback(uint32_t domain, uint32_t id, void *data)
 static bool start(void)
 {
 	/* What was checked holds: it is the same HIP. */
-	tracer.set(callback);
+	set_callback(true);
+	if (!hip_is_preloaded())
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"source: runtime: rtl is not preloaded, and the program's profiler may "
+			"take HIP's callback away, or get nothing");
 	return true;
 }
 
@@ -542,14 +622,14 @@ static void stop(uint32_t timeout_ms)
 
 	while (is_ready() && reported_under_way() && rtl_clock_ns() < until_ns)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	tracer.set(NULL);
+	set_callback(false);
 	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
 }
 
 static void forked(void)
 {
-	tracer.set(NULL);
+	set_callback(false);
 }
 
 const struct report_way report_tracer = {
