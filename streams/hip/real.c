@@ -181,7 +181,8 @@ void hip_replace(void **function)
 bool hip_is_preloaded(void)
 {
 	struct range range = {.within = (uintptr_t)hip_resolve};
-	const uintptr_t first = (uintptr_t)dlsym(RTLD_DEFAULT, "hipInit");
+	/* Not RTLD_DEFAULT, which finds ours, too, where only HSA has loaded it. */
+	const uintptr_t first = (uintptr_t)lookup_symbol(dlopen(NULL, RTLD_LAZY), "hipInit");
 
 	return loaded_iterate(find_range, &range) && first >= range.begin && first < range.end;
 }
