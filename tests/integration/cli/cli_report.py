@@ -139,7 +139,7 @@ class Report(Case):
                 "CREATE TABLE rtl_s_own AS SELECT id + 1000000 AS id, origin, time_ns, instance, correlation FROM rtl_s_rtl_hsa_task_end;")
         database.close()
         self.rtl("report", "run.db")
-        names = collections.Counter((call[5] == "own" or call[4], call[5]) for call in events(self.page())[0])
+        names = collections.Counter((call[5] == "own" or call[4], call[5]) for call in events(self.read("run.html"))[0])
         self.assertEqual(names, {(True, "own"): 10, ("even", "rtl.default"): 5, ("odd", "rtl.default"): 5,
                                  ("inner", "rtl.default"): 10, ("open", "rtl.default"): 1, ("KernelDispatch", "hsa"): 10})
 
