@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dispatch_pass_on: a tool library whose interceptor passes every packet on and does nothing
+/* dispatch_pass_on: a tool library whose interceptor passes every packet on and does nothing
  * else: what an intercept queue costs by itself. The reference of tests/bench/dispatch.
  *
  * DISPATCH_SIGNALS=1: each kernel has a completion signal, of which nobody reads the times: what it costs, on
  * the software GPU above all, that a dispatch has times at all. HIP gives a signal to few of its own accord.
  * Threads: the runtime's and the application's; what they share is written by OnLoad and by the first queue. No
- * locks: the program makes its first queue before it has threads.
- */
+ * locks: the program makes its first queue before it has threads. */
 #include <stdlib.h>
 #include <string.h>
 

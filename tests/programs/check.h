@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check.h: how the test programs check themselves and say what came of it.
+/* check.h: how the test programs check themselves and say what came of it.
  *
  * A program defines PROGRAM, its name, before it includes this, and links to nothing for it. It ends with `return
  * finish(...)`, which prints the one result line, or earlier in fail(), which prints what differed. Any thread may call
- * anything here. One that hangs is ended, see hang_guard.h.
- */
+ * anything here. One that hangs is ended, see hang_guard.h. */
 #pragma once
 
 #include <dlfcn.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * end_ways.h: ways in which a process ends, none of them by exit().
+/* end_ways.h: ways in which a process ends, none of them by exit().
  *
- * abort, kill, _exit, _Exit, quick_exit; vfork_exec, whose child of vfork executes a program that is not
- * there, and ends by _exit, before the process itself does; handler, which is abort with a handler
- * that ends by _exit; spawn, by _exit behind a posix_spawn. Include check.h before.
- */
+ * abort, kill, _exit, _Exit, quick_exit; vfork_exec, whose child of vfork executes a program that is not there, and
+ * ends by _exit, before the process itself does; handler, which is abort with a handler that ends by _exit; spawn, by
+ * _exit behind a posix_spawn. Include check.h before. */
 #pragma once
 
 #include <signal.h>

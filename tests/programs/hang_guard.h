@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hang_guard.h: a test program that includes it, and the children that it forks, end by SIGALRM
+/* hang_guard.h: a test program that includes it, and the children that it forks, end by SIGALRM
  * after HANG_GUARD_S seconds, or as many as the variable TEST_HANG_S says. So a program that hangs,
  * or is meant to, does not outlive for long a test that was killed before it could end it. Not for
- * programs with an alarm or an interval timer of their own: a process has one.
- */
+ * programs with an alarm or an interval timer of their own: a process has one. */
 #pragma once
 
 #include <pthread.h>

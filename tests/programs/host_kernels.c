@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * host_kernels.c: what the kernels of the programs here do, done by the processor, for a
- * software GPU that cannot execute their code (SOFTGPU_KERNELS names the library). One
- * function for each kernel, under its symbol, told its arguments and its packet.
+/* host_kernels.c: what the kernels of the programs here do, done by the processor, for a software GPU that cannot
+ * execute their code (SOFTGPU_KERNELS names the library). One function for each kernel, under its symbol, told its
+ * arguments and its packet.
  *
  * Called by the software GPU's threads, one kernel of a queue at a time. With
  * HOST_KERNELS_WRONG every result is off by one: tests use it to see that the programs
- * notice.
- */
+ * notice. */
 #include <hsa/hsa.h>
 #include <sched.h>
 #include <stddef.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * causes [THREADS] [ROUNDS]: makes a GPU work in many ways, each piece of work recognizable:
+/* causes [THREADS] [ROUNDS]: makes a GPU work in many ways, each piece of work recognizable:
  *kernels by their grid, copies by their size. For each call that does it says which, in order:
  *
  *	thread TID work FUNCTION NTH RANGE : kernel GRID-X|copy BYTES|runtime|none ...
  *
  * NTH: how often this thread has called that function before; RANGE: the innermost range of roctx
  * around it, "-" without roctx in the process; "runtime": one or more kernels of the runtime.
- * "{" before the list: its order is the runtime's. Behind "within" stands the call around it.
- */
+ * "{" before the list: its order is the runtime's. Behind "within" stands the call around it. */
 #define PROGRAM "causes"
 #include "../check.h"
 #include <atomic>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * copies [BYTES]: copies in every direction and way and compares each byte, for several
- * sizes, or for the given one only.
- */
+/* copies [BYTES]: copies in every direction and way and compares each byte, for several sizes, or for the given one
+ * only. */
 #define PROGRAM "copies"
 #include "../check.h"
 #include <cstring>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * copies_behind: copies to and from the GPU, of memory that is pinned and that is not, small and in pieces, behind kernels
- * and not, waited for by themselves or by their stream; two that the processor does.
- */
+/* copies_behind: copies to and from the GPU, of memory that is pinned and that is not, small and in pieces, behind
+ * kernels and not, waited for by themselves or by their stream; two that the processor does. */
 #define PROGRAM "copies_behind"
 #include "../check.h"
 #include <hip/hip_runtime.h>

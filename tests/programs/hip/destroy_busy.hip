@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * destroy_busy [STREAMS]: threads keep a GPU at work, without a pause where its kernels take 20 us, until
- * another one has made that many streams, each with a kernel, and destroyed them at once.
- */
+/* destroy_busy [STREAMS]: threads keep a GPU at work, without a pause where its kernels take 20 us, until another one
+ * has made that many streams, each with a kernel, and destroyed them at once. */
 #define PROGRAM "destroy_busy"
 #include "../check.h"
 #include <atomic>

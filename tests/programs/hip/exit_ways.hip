@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * exit_ways WAY [DISPATCHES] [sync|nosync] [STATUS]: launches DISPATCHES kernels (100),
- * waits for them and checks what they counted, or does not wait, prints its result line and
- * ends in this way:
+/* exit_ways WAY [DISPATCHES] [sync|nosync] [STATUS]: launches DISPATCHES kernels (100), waits for them and checks what
+ * they counted, or does not wait, prints its result line and ends in this way:
  *
  *	return		from main, with STATUS (0)
  *	exit, _exit	with STATUS
  *	thread_exit	exit(STATUS) in a thread while main waits for it
  *	static_dtor	returns from main; then static destructors make HIP calls
  *	abort, segv	by SIGABRT, SIGSEGV
- *	kill9, term	by SIGKILL, SIGTERM, which it sends itself
- */
+ *	kill9, term	by SIGKILL, SIGTERM, which it sends itself */
 #define PROGRAM "exit_ways"
 #include "../check.h"
 #include <csignal>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * faulty [wait|leave|leave_at_once]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
- * (SOFTGPU_FAULT=...:bad_kernel), on a stream of its own; 100 more good ones beside it. Then it waits
- * for all, or leaves and lets the process end around them, by exit or _exit. Before the bad one it waits for
- * the file that FAULTY_GO names to be there, so that a tracer can have got round to the good ones.
- */
+/* faulty [wait|leave|leave_at_once]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
+ * (SOFTGPU_FAULT=...:bad_kernel), on a stream of its own; 100 more good ones beside it. Then it waits for all, or
+ * leaves and lets the process end around them, by exit or _exit. Before the bad one it waits for the file that
+ * FAULTY_GO names to be there, so that a tracer can have got round to the good ones. */
 #define PROGRAM      "faulty"
 #define HANG_GUARD_S 300 /* it is there to hang */
 #include "../check.h"

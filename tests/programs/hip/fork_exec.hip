@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fork_exec: uses HIP in children and in itself, in the orders that HIP allows:
+/* fork_exec: uses HIP in children and in itself, in the orders that HIP allows:
  *
  *	before its own first HIP call, children by fork (two at once, one with a child of its
  *	own), by fork and exec, by vfork and exec, and by posix_spawn;
@@ -9,8 +8,7 @@
  *	then itself again.
  *
  * fork_exec forks: only the first ones by fork, and then itself.
- * fork_exec child: is what those execute: uses HIP and says nothing.
- */
+ * fork_exec child: is what those execute: uses HIP and says nothing. */
 #define PROGRAM "fork_exec"
 #include "../check.h"
 #include <cerrno>

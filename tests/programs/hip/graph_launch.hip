@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * graph_launch [LAUNCHES [updated]]: launches two graphs, LAUNCHES times each. One is captured from a
+/* graph_launch [LAUNCHES [updated]]: launches two graphs, LAUNCHES times each. One is captured from a
  * stream: a copy to the GPU, kernels, a copy back. The other is built of nodes: a memset,
  * kernels side by side on both halves of the data, a copy back, and a function on the host.
- * With "updated" there is a third one, of two kernels, whose second one is another from the third launch on.
- */
+ * With "updated" there is a third one, of two kernels, whose second one is another from the third launch on. */
 #define PROGRAM "graph_launch"
 #include "../check.h"
 #include <hip/hip_runtime.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * idle [ROUNDS]: leaves a GPU idle for reasons that it knows: the host sleeps in a range, calls HIP, waits for
- * nothing; nodes of a graph, that run one after the other; and recording that is paused. It says for each how long
- * that was at least and at most, in ns:
+/* idle [ROUNDS]: leaves a GPU idle for reasons that it knows: the host sleeps in a range, calls HIP, waits for nothing;
+ * nodes of a graph, that run one after the other; and recording that is paused. It says for each how long that was at
+ * least and at most, in ns:
  *
  *	idle CAUSE LEAST MOST
  *
- * Kernels of a graph have grids of 2 blocks and more.
- */
+ * Kernels of a graph have grids of 2 blocks and more. */
 #define PROGRAM "idle"
 #include "../check.h"
 #include <dlfcn.h>

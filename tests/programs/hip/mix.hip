@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * mix [THREADS] [ROUNDS] [AHEAD]: threads that do by turns what a GPU can be asked for, each round on streams of
+/* mix [THREADS] [ROUNDS] [AHEAD]: threads that do by turns what a GPU can be asked for, each round on streams of
  * its own that are destroyed behind it: copies, a fill, launches, a module's kernel, an event that
  * another stream waits for, and a graph of several nodes. Then one thread has functions run on the host,
- * and launches a graph of three kernels AHEAD times before it waits.
- */
+ * and launches a graph of three kernels AHEAD times before it waits. */
 #define PROGRAM "mix"
 #include "../check.h"
 #include <atomic>

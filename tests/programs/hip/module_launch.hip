@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module_launch [ROUNDS]: loads one of two code objects, launches its kernel in three ways
- * and unloads it, in turn, so that different kernels get the same address. The code objects
- * lie beside the program.
- */
+/* module_launch [ROUNDS]: loads one of two code objects, launches its kernel in three ways and unloads it, in turn, so
+ * that different kernels get the same address. The code objects lie beside the program. */
 #define PROGRAM "module_launch"
 #include "../check.h"
 #include <fstream>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module_mul.hip: a code object for module_launch. Made like its sibling, down to the length
- * of the names, so that its kernel gets the address of the other's once that is unloaded.
- */
+/* module_mul.hip: a code object for module_launch. Made like its sibling, down to the length of the names, so that its
+ * kernel gets the address of the other's once that is unloaded. */
 #include <hip/hip_runtime.h>
 
 __global__ void module_mul(unsigned *data, unsigned n, unsigned value)

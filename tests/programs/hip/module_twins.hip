@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * module_twins: has two code objects loaded at once, with a kernel of the same name in each, and
- * launches that of the second twice as often. They lie beside the program.
- */
+/* module_twins: has two code objects loaded at once, with a kernel of the same name in each, and launches that of the
+ * second twice as often. They lie beside the program. */
 #define PROGRAM "module_twins"
 #include "../check.h"
 #include <hip/hip_runtime.h>

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * paused [ROUNDS] [ranges]: marks, calls, copies and launches, of which those with an even number are to be
+/* paused [ROUNDS] [ranges]: marks, calls, copies and launches, of which those with an even number are to be
  * recorded, and those with an odd one are not: recording is paused and resumed by roctx, or, with "ranges", what is
  * to be recorded is within ranges "wanted". Kernels have as many blocks, copies as many bytes more than 1 MiB, and
  * marks and ranges the text, of their number; hipDeviceGetName, which is used for nothing else, gets it as the size.
  * Without roctx in the process it says that it was skipped.
  *
- * Nothing waits between a launch and the change that follows: the kernel ends when it may.
- */
+ * Nothing waits between a launch and the change that follows: the kernel ends when it may. */
 #define PROGRAM "paused"
 #include "../check.h"
 #include <cstring>

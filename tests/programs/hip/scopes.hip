@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * scopes [THREADS] [LAUNCHES]: threads that launch kernels within scopes of rtl (rtl/scope.h), as a
+/* scopes [THREADS] [LAUNCHES]: threads that launch kernels within scopes of rtl (rtl/scope.h), as a
  * layer above would open one for each call: the grid has as many blocks as the correlation id, so
  * that a trace can be checked by itself. Between them, kernels outside of any scope. Then copies
  * likewise, of as many bytes more than 1 MiB. Without rtl in
- * the process it does the same and has no scopes.
- */
+ * the process it does the same and has no scopes. */
 #include <rtl/stub.h>
 
 #define PROGRAM "scopes"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * steps [ROUNDS]: ranges of roctx whose end work determined that is known. Kernels are told apart by their grids, in
+/* steps [ROUNDS]: ranges of roctx whose end work determined that is known. Kernels are told apart by their grids, in
  * blocks:
  *
  *	chain   3, beside it 1 on another stream, then 2 on a third one, which waits for an event behind 1; the host waits
  *		for 2
  *	alone   4, the host sleeps, 5 on the same stream, the host waits
- *	ahead   6, and nobody waits for it
- */
+ *	ahead   6, and nobody waits for it */
 #define PROGRAM "steps"
 #include "../check.h"
 #include <hip/hip_runtime.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stream_gone [ROUNDS]: in each round a kernel on the null stream, which a stream's first work must wait for; then
- * the stream is waited for, and is destroyed.
- */
+/* stream_gone [ROUNDS]: in each round a kernel on the null stream, which a stream's first work must wait for; then the
+ * stream is waited for, and is destroyed. */
 #define PROGRAM "stream_gone"
 #include "../check.h"
 #include <hip/hip_runtime.h>

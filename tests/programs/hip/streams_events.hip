@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * streams_events [STREAMS] [ROUNDS]: in each round one stream produces numbers; the other
- * STREAMS wait for its event, scale them, copy them to the host and check them in a
- * callback; then the first stream waits for them all. The time between the events of the
- * first and the last round must be plausible.
- */
+/* streams_events [STREAMS] [ROUNDS]: in each round one stream produces numbers; the other STREAMS wait for its event,
+ * scale them, copy them to the host and check them in a callback; then the first stream waits for them all. The time
+ * between the events of the first and the last round must be plausible. */
 #define PROGRAM "streams_events"
 #include "../check.h"
 #include <atomic>

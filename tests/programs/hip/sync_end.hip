@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sync_end ROUNDS KERNELS SYNC END: ROUNDS children, one after the other, each of which launches
- * KERNELS kernels, waits for them in the way SYNC, and ends at once in the way END. The parent, which
- * does not use HIP, checks how they have ended.
+/* sync_end ROUNDS KERNELS SYNC END: ROUNDS children, one after the other, each of which launches KERNELS kernels, waits
+ * for them in the way SYNC, and ends at once in the way END. The parent, which does not use HIP, checks how they have
+ * ended.
  *
  * SYNC: stream, device, event (their synchronize functions), late (stream's, when all has ended by
  * itself), query, event_query (until it says so), copy (hipMemcpy to the host), free (hipFree).
- * END: see ../end_ways.h.
- */
+ * END: see ../end_ways.h. */
 #define PROGRAM "sync_end"
 #include "../check.h"
 #include "../end_ways.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * threads [THREADS] [DISPATCHES] [SYNC_EVERY]: THREADS threads, dealt out over all GPUs,
- * each launch DISPATCHES kernels on a stream of their own, and wait for the stream after
- * every SYNC_EVERY of them (0: only at the end). Each kernel counts, each thread compares.
- */
+/* threads [THREADS] [DISPATCHES] [SYNC_EVERY]: THREADS threads, dealt out over all GPUs, each launch DISPATCHES kernels
+ * on a stream of their own, and wait for the stream after every SYNC_EVERY of them (0: only at the end). Each kernel
+ * counts, each thread compares. */
 #define PROGRAM "threads"
 #include "../check.h"
 #include <hip/hip_runtime.h>

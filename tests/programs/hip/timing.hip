@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * timing [KERNELS] [print]: the application's own timing by HIP: events around each kernel,
- * around all of them, the events of extended launches, and events around copies to the GPU and
- * back, each of a size of its own, 1 MiB + 4 KiB * i. All must be plausible; print: one line for
- * each. (hsa_dispatch does the same on its own signals.)
- */
+/* timing [KERNELS] [print]: the application's own timing by HIP: events around each kernel, around all of them, the
+ * events of extended launches, and events around copies to the GPU and back, each of a size of its own, 1 MiB + 4 KiB *
+ * i. All must be plausible; print: one line for each. (hsa_dispatch does the same on its own signals.) */
 #define PROGRAM "timing"
 #include "../check.h"
 #include <cstring>

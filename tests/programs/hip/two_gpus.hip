@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * two_gpus [ROUNDS]: hands data to and fro between two GPUs, by peer copies that wait for
- * events of the other, with a kernel on each; then a kernel of one reads the memory of the
- * other, where the GPUs can. With one GPU it says so and exits with 77.
- */
+/* two_gpus [ROUNDS]: hands data to and fro between two GPUs, by peer copies that wait for events of the other, with a
+ * kernel on each; then a kernel of one reads the memory of the other, where the GPUs can. With one GPU it says so and
+ * exits with 77. */
 #define PROGRAM "two_gpus"
 #include "../check.h"
 #include <hip/hip_runtime.h>

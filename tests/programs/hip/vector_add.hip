@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * vector_add [N] [REPEATS]: adds two vectors of N floats on the GPU, REPEATS times.
- */
+/* vector_add [N] [REPEATS]: adds two vectors of N floats on the GPU, REPEATS times. */
 #define PROGRAM "vector_add"
 #include "../check.h"
 #include <hip/hip_runtime.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hsa_dispatch: submits AQL packets to its own HSA queues and reads its own profiling
- * times, as a program does that knows nothing of a tracer.
+/* hsa_dispatch: submits AQL packets to its own HSA queues and reads its own profiling times, as a program does that
+ * knows nothing of a tracer.
  *
  *	-n PACKETS	kernel dispatches for each thread and round (1000)
  *	-b BATCH	dispatches for each ring of the doorbell (1)
@@ -16,8 +15,7 @@
  *	-w EVERY	the first thread sleeps for 20 ms in each EVERY-th dispatch, when it has taken
  *			the packet's place and not written it (0: never)
  *	-D		queues are destroyed with dispatches under way; results are not checked
- *	-v		print each dispatch's times: time THREAD DISPATCH START END
- */
+ *	-v		print each dispatch's times: time THREAD DISPATCH START END */
 #include "hsa_setup.h"
 
 #include <string.h>

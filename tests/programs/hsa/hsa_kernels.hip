@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hsa_kernels.hip: the kernels of the programs that use HSA itself. Built as a code object
- * for each GPU, not bundled. They take their place from fixed workgroups of 64, so that the
- * programs need not know what the compiler hides behind the arguments.
- */
+/* hsa_kernels.hip: the kernels of the programs that use HSA itself. Built as a code object for each GPU, not bundled.
+ * They take their place from fixed workgroups of 64, so that the programs need not know what the compiler hides behind
+ * the arguments. */
 #include <hip/hip_runtime.h>
 
 static __device__ unsigned work_item()

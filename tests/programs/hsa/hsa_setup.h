@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hsa_setup.h: what the programs that use HSA itself share: the GPUs, memory that they and the processor see, the
+/* hsa_setup.h: what the programs that use HSA itself share: the GPUs, memory that they and the processor see, the
  * kernels of hsa_kernels.hip, and AQL packets. Whatever fails ends the program with a message. Packets may be written
- * from any thread; the rest is called by one thread before the others start.
- */
+ * from any thread; the rest is called by one thread before the others start. */
 #pragma once
 
 #include <hsa/hsa.h>

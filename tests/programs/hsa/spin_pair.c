@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * spin_pair [ROUNDS] [one]: a kernel on one queue spins until the completion signal of a
- * kernel on another queue, submitted after it, is 0. So the completion of the second must
- * not wait for the first, whoever stands between. The queues are on two GPUs in turn; with
+/* spin_pair [ROUNDS] [one]: a kernel on one queue spins until the completion signal of a kernel on another queue,
+ * submitted after it, is 0. So the completion of the second must not wait for the first, whoever stands between. The
+ * queues are on two GPUs in turn; with
  * `one`, or on a machine with one GPU, on the same GPU. On the software GPU that cannot be:
- * with one GPU there it says so and exits with 77.
- */
+ * with one GPU there it says so and exits with 77. */
 #include "hsa_setup.h"
 
 #include <hsa/amd_hsa_signal.h>
