@@ -24,13 +24,15 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 						      struct work_times times)
 {
 	const uint32_t both = RTL_HSA_DISPATCH_APP_SIGNAL | RTL_HSA_DISPATCH_NO_TIME;
+	const uint32_t others = RTL_HSA_DISPATCH_CARRIED | RTL_HSA_DISPATCH_PASSED_ON;
 	const struct copy copy = {
 		.number = publish_instance(&queue->id, slot->packet.packet_id),
 		.submit_ticks = slot->packet.submit_ticks,
 		.bytes = slot->copy.bytes,
 		.parts = 1,
 		.submit_tid = slot->packet.submit_tid,
-		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP,
+		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP |
+			 (slot->packet.flags & others ? RTL_HSA_COPY_CARRIED : 0),
 		.node = (uint16_t)queue->id.node,
 		.src_node = slot->copy.src_node,
 		.dst_node = slot->copy.dst_node,

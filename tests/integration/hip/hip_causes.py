@@ -21,7 +21,7 @@ import sys
 
 TICK_NS = 1000  # a tick of the GPU's clock, and what its conversion adds
 REPORTED = 64
-BY_HIP = 128  # by a kernel of its own
+BY_HIP, CARRIED = 128, 256  # by a kernel of its own; passed on by another doorbell
 NO_HIP_TIME = REPORTED | 2  # HIP 7.2 tells an end before the begin of some copies: they have no times
 COPY_BYTES = 1 << 20  # of what the program copies and fills within the GPU
 LINE = re.compile(r"thread (\d+) work (\w+) (\d+) (.*?)(?: within (\w+))? :( \{)?(.*)$")
@@ -127,7 +127,8 @@ class Check:
             elif row["copy_flags"] & NO_HIP_TIME != NO_HIP_TIME and (
                     row["begin_ns"] + self.clock_error_ns < call["begin_ns"]):
                 self.complain("begins before its call:", dict(row), dict(call))
-            elif not row["flags"] & 24 and row["submit_ns"] > call["end_ns"] + self.clock_error_ns:
+            elif not (row["flags"] & 24 or row["copy_flags"] & CARRIED) and (
+                    row["submit_ns"] > call["end_ns"] + self.clock_error_ns):
                 self.complain("submitted after its call:", dict(row), dict(call))
             elif row["stream"] != (call["stream"] or 0):
                 self.complain("another stream:", dict(row), dict(call))
