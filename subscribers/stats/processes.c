@@ -90,7 +90,8 @@ const struct summary_part **summary_parts(const struct summary_group *range, siz
 	for (const struct summary_part *p = list ? range->parts : NULL; p; p = p->next)
 		if (p->process)
 			list[--n] = p;
-	qsort(list, list ? *count : 0, sizeof(struct summary_part *), compare_parts);
+	if (list)
+		qsort(list, *count, sizeof(struct summary_part *), compare_parts);
 	return list;
 }
 

@@ -40,8 +40,9 @@ def look(path, log, problems):
         "SELECT count(*) FILTER (WHERE NOT correlation AND NOT flags & 16), count(*) FILTER (WHERE kernel <> 'threads_count'),"
         " (SELECT count(*) FROM rtl_tracepoint_metadata WHERE key = 'node') FROM rtl_dispatches")
     (calls,), = db.execute("SELECT count(*) FROM rtl_calls WHERE function = 'hipLaunchKernel'")
-    # at its begin a call is under way, or several whose packets came together (16), at its end kernels are
-    if not count or other or not gpus or unlinked > THREADS or abs(calls - count) > THREADS * (SYNC_EVERY + 1):
+    # at its begin a call is under way, or several whose packets came together (16), at its end kernels are, and some
+    # that end while rtl leaves
+    if not count or other or not gpus or unlinked > THREADS or abs(calls - count) > 2 * THREADS * (SYNC_EVERY + 1):
         problems.append("%s: %d kernels, %d calls, %d unlinked, %d others, %d GPUs" % (path, count, calls, unlinked, other, gpus))
     for row in db.execute("SELECT * FROM rtl_ledger WHERE published <> delivered OR discarded + abandoned + missed"):
         problems.append("%s: ledger: %s" % (path, row))
