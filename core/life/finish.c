@@ -78,9 +78,11 @@ __attribute__((destructor)) static void finish(void)
 		/* release: with the acquire of the collector, which then sees the last heads */
 		__atomic_store_n(&bus.spool.control->finished, 1, __ATOMIC_RELEASE);
 		bus_ring_bell();
-		bus_lock(); /* somebody may be making a ring */
-		session_remove_own();
-		bus_unlock();
+		if (session_is_own()) {
+			bus_lock(); /* somebody may be making a ring */
+			session_remove_own();
+			bus_unlock();
+		}
 	}
 	if (!__atomic_load_n(&bus.consumer_runs, __ATOMIC_RELAXED) || bus_own_thread)
 		return;
