@@ -100,7 +100,8 @@ class Attach(Faults):
             over.set()
             thread.join()
         self.assertEqual(sum(counts), sum(sums))
-        self.assertEqual(self.end(child), "")
+        # on a busy machine a thread may have to wait for the collector
+        self.assertRegex(self.end(child), r"^(rtl: bus warning: the buffers of process \d+ are full .* nothing is lost; .*\n)?$")
 
     def test_collector_killed__then_again(self):
         child = self.begin(env={"RTL_BUFFER_SIZE": "64K", "RTL_BUFFER_TOTAL": "64K"})
