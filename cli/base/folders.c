@@ -12,10 +12,6 @@
 
 #include "cli.h"
 
-#define PREFIX "rtl-" /* of the names of folders */
-/* Of those whose processes wait for a collector. */
-#define ASLEEP_PREFIX "rtlasleep-"
-
 /* Longest time that a lock outlives the process that took it. */
 #define LOOK_WAIT_MS 5000
 #define LOOK_STEP_MS 10
@@ -80,7 +76,7 @@ static void add_folder(void *user, const char *path)
 	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
 	struct stat st;
 
-	if (!is_own_folder(path, PREFIX, &st) || is_known(folders, path))
+	if (!is_own_folder(path, RTL_COLLECTOR_PREFIX, &st) || is_known(folders, path))
 		return;
 	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
@@ -185,8 +181,9 @@ static void add_leftover(void *user, const char *path)
 	struct stat st;
 	int fd;
 
-	if (!seems_dead(path) || !is_own_folder(path, PREFIX, &st) || rtl_folder_look(path, &is) ||
-	    is.in_use || (is.kind != RTL_FOLDER_COLLECTOR && is.kind != RTL_FOLDER_SPOOL))
+	if (!seems_dead(path) || !is_own_folder(path, RTL_COLLECTOR_PREFIX, &st) ||
+	    rtl_folder_look(path, &is) || is.in_use ||
+	    (is.kind != RTL_FOLDER_COLLECTOR && is.kind != RTL_FOLDER_SPOOL))
 		return;
 	snprintf(told, sizeof(told), "%s/" RTL_COLLECTOR_TOLD, path);
 	fd = open(told, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -262,7 +259,7 @@ static void add_sleeper(void *user, const char *path)
 	struct folders *folders = user;
 	struct stat st;
 
-	if (!is_own_folder(path, ASLEEP_PREFIX, &st) || is_known(folders, path))
+	if (!is_own_folder(path, RTL_SLEEPER_PREFIX, &st) || is_known(folders, path))
 		return;
 	(void)rtl_folder_look(path, &session);
 	folder_visit_spools(path, note_process, &folder.is);

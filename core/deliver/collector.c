@@ -149,7 +149,7 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 
 	if (!base || !*base)
 		base = spool_default_folder();
-	if (asprintf(&c->folder, "%s/" SESSION_PREFIX "%d-XXXXXX", base, (int)getpid()) < 0) {
+	if (asprintf(&c->folder, "%s/" RTL_COLLECTOR_PREFIX "%d-XXXXXX", base, (int)getpid()) < 0) {
 		c->folder = NULL;
 		return message_fail(message, RTL_ENOMEM, "out of memory");
 	}

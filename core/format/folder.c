@@ -150,7 +150,7 @@ static pid_t pid_of(const char *path)
 	snprintf(copy, sizeof(copy), "%s", path);
 	name = basename(copy);
 	if (sscanf(name, SPOOL_PREFIX "%d-%*6[^/]%n", &pid, &end) != 1)
-		(void)sscanf(name, SESSION_PREFIX "%d-%*6[^/]%n", &pid, &end);
+		(void)sscanf(name, RTL_COLLECTOR_PREFIX "%d-%*6[^/]%n", &pid, &end);
 	return pid > 0 && end && !name[end] ? pid : 0;
 }
 

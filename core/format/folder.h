@@ -24,15 +24,14 @@ int folder_each_spool(const char *folder, void (*fn)(void *user, const char *pat
 /* ---- a collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that processes
  * make there. It also has one file, `session`, which the collector locks (flock) as long as it lives, and all
  * map. Anybody may truncate it: programs look at it by system calls only (futex.h), the collector guards its
- * mapping (guard.h). Any thread. */
+ * mapping (guard.h). Any thread.
+ *
+ * A process that sleeps until a collector comes (RTL_ATTACHABLE) makes its folder itself, and the collector locks the
+ * page as long as it is there. */
 
 #define SESSION_MAGIC   "RTLSESSN"
 #define SESSION_VERSION 3u
-#define SESSION_PREFIX  "rtl-" /* of the folders' names */
 #define SESSION_FILE    "session"
-/* Of the folder of a process that sleeps until a collector comes (RTL_ATTACHABLE). It makes it, and the collector locks
- * the page as long as it is there. */
-#define ASLEEP_PREFIX "rtlasleep-"
 
 struct session_page {
 	char magic[8];

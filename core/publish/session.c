@@ -57,7 +57,7 @@ int session_make(const char *base)
 	if (strlen(base) < sizeof(absolute) && realpath(base, folder) &&
 	    strlen(folder) < sizeof(absolute)) {
 		strcpy(absolute, folder);
-		snprintf(folder, sizeof(folder), "%s/" ASLEEP_PREFIX "%d-XXXXXX", absolute,
+		snprintf(folder, sizeof(folder), "%s/" RTL_SLEEPER_PREFIX "%d-XXXXXX", absolute,
 			 (int)getpid());
 		fd = mkdtemp(folder) ? session_make_page(folder, &page) : -1;
 	}

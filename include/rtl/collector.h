@@ -44,6 +44,9 @@ enum rtl_collector_kind {
 #define RTL_COLLECTOR_NOTES "notes"
 /** A file of that name in a folder that a killed process has left: the user has been told of it. */
 #define RTL_COLLECTOR_TOLD "told"
+/** Names of collectors' folders, and of folders of processes that can be attached to, begin so. */
+#define RTL_COLLECTOR_PREFIX "rtl-"
+#define RTL_SLEEPER_PREFIX   "rtlasleep-"
 
 struct rtl_collector_options {
 	uint32_t struct_size;

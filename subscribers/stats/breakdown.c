@@ -249,7 +249,7 @@ static bool forget_ranges(struct breakdown *b, struct map *ranges)
 /* Those that nobody has asked for while very many others came are forgotten. NULL: out of memory. */
 static struct range *range_of(struct breakdown *b, uint32_t process, uint64_t instance)
 {
-	const uint64_t pair = hash_number(hash_number(instance) + process);
+	const uint64_t pair = hash_pair(instance, process);
 	struct range *range = map_pointer(&b->ranges, pair);
 
 	if (range)

@@ -77,7 +77,7 @@ static struct summary_group *row_of(struct collectives *collectives, const struc
 /* A rank has come to a collective. False: out of memory. */
 static bool arrive(struct collectives *collectives, const struct operation *op, uint64_t time)
 {
-	const uint64_t key = hash_number(hash_number((uintptr_t)op->row) + op->is.sequence);
+	const uint64_t key = hash_pair((uintptr_t)op->row, op->is.sequence);
 	struct meeting *meeting = map_pointer(&collectives->meetings, key);
 	struct summary_skew *skew = op->row->skew;
 
@@ -156,7 +156,7 @@ void collectives_settle(struct collectives *collectives)
 static struct collective_launch *launch_of(struct collectives *collectives,
 					   const struct rtl_event *event)
 {
-	const uint64_t key = hash_number(hash_number(event->process->number) + event->correlation);
+	const uint64_t key = hash_pair(event->process->number, event->correlation);
 	struct collective_launch *launch = map_pointer(&collectives->launches, key);
 
 	if (launch)

@@ -62,7 +62,7 @@ uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 		       const struct host_thread *thread, const struct summary_group *what,
 		       uint64_t ns)
 {
-	const uint64_t key = hash_number(hash_number((uintptr_t)thread) + (uintptr_t)what) + cause;
+	const uint64_t key = hash_pair((uintptr_t)thread, (uintptr_t)what) + cause;
 	uint32_t number = (uint32_t)map_get(&rows->of, key);
 	struct idle_row *row = rows->list;
 

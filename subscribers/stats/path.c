@@ -8,7 +8,7 @@
 
 static uint64_t key_of(const struct gpu_work *work, uint64_t kind, uint64_t number)
 {
-	return hash_number(hash_number((uintptr_t)work->thread->process + kind) + number);
+	return hash_pair((uintptr_t)work->thread->process + kind, number);
 }
 
 /* NULL: none, or it was forgotten. */

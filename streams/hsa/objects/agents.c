@@ -235,3 +235,10 @@ const struct agent *agents_find_owner(const void *memory, bool *known)
 		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
 	return *known ? agents_find(info.agentOwner) : NULL;
 }
+
+uint16_t agents_node_of(uint64_t address, bool *known)
+{
+	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, known);
+
+	return agent ? (uint16_t)agent->node : 0;
+}

@@ -36,3 +36,5 @@ const struct agent *agents_find_node(uint32_t node);
 
 /* The GPU that owns memory of the runtime's; NULL: the host's, or not known. *known: whether the runtime knows it. */
 const struct agent *agents_find_owner(const void *memory, bool *known);
+/* Its node, 0 for NULL. */
+uint16_t agents_node_of(uint64_t address, bool *known);

@@ -67,7 +67,7 @@ static bool get_info(hsa_loaded_code_object_t handle, int what, void *value)
 /* Under the lock. */
 static struct loaded *first_of(hsa_executable_t executable)
 {
-	return (struct loaded *)(uintptr_t)map_get(&executables, executable.handle);
+	return map_pointer(&executables, executable.handle);
 }
 
 /* ---- content */
@@ -345,45 +345,53 @@ void kernels_run_first(uint64_t object)
 }
 
 /* Where kernels of a name have been loaded, as HIP tells nothing but names (RTL_SOURCE=runtime). Never freed; one for
- * each name and address. */
+ * each name and address. Release when one is added, under the lock; acquire. */
 struct named_at {
-	uint64_t object;
-	struct named_at *next; /* of the same name */
+	uint64_t name, object; /* a hash of its name */
+	struct named_at *next;
 };
-/* By a hash of the name, the first; first_lock's. */
-static struct map by_name;
+#define NAMES 4096
+static struct named_at *by_name[NAMES];
 
-static struct named_at *find_at(uint64_t name)
+/* The first of that name, not before `at`. */
+static struct named_at *find_at(struct named_at *at, uint64_t name)
 {
-	return (struct named_at *)(uintptr_t)map_get(&by_name, name);
+	while (at && at->name != name)
+		at = at->next;
+	return at;
 }
 
 static void add_by_name(hsa_executable_symbol_t symbol, uint64_t object)
 {
-	struct named_at *at, *made = malloc(sizeof(*made));
-	char *name = symbol_name(symbol);
-	const uint64_t hash = name ? code_object_hash(name, strlen(name)) : 0;
+	struct named_at *at = NULL, *made = malloc(sizeof(*made));
+	char *name = made ? symbol_name(symbol) : NULL;
 
-	free(name);
-	HOLD_LOCK(&first_lock);
-	for (at = find_at(hash); at && at->object != object;)
-		at = at->next;
-	if (made)
-		*made = (struct named_at){object, find_at(hash)};
-	if (!made || !hash || at || !map_set(&by_name, hash, (uintptr_t)made))
+	if (name) {
+		const uint64_t hash = code_object_hash(name, strlen(name));
+		struct named_at **first = &by_name[hash % NAMES];
+
+		HOLD_LOCK(&first_lock);
+		*made = (struct named_at){hash, object, *first};
+		for (at = find_at(*first, hash); at && at->object != object;)
+			at = find_at(at->next, hash);
+		if (!at)
+			__atomic_store_n(first, made, __ATOMIC_RELEASE);
+	}
+	if (!name || at)
 		free(made);
+	free(name);
 }
 
 /* Any of that name may run: which, nobody tells. */
 static void run_first_named(const char *name)
 {
-	const struct named_at *at;
+	const uint64_t hash = code_object_hash(name, strlen(name));
+	struct named_at *at = __atomic_load_n(&by_name[hash % NAMES], __ATOMIC_ACQUIRE);
 
-	pthread_mutex_lock(&first_lock);
-	at = find_at(code_object_hash(name, strlen(name)));
-	pthread_mutex_unlock(&first_lock);
-	for (; at; at = at->next)
+	while ((at = find_at(at, hash))) {
 		(void)kernel_table_find(at->object);
+		at = at->next;
+	}
 }
 
 static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)

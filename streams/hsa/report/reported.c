@@ -178,21 +178,14 @@ static uint16_t flags_of(const struct reported *work)
 
 /* The node of the GPU in whose memory that address is; 0: the host's, or not known. *known: whether it
  * is one that the runtime knows. */
-static uint16_t node_of(uint64_t address, bool *known)
-{
-	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, known);
-
-	return agent ? (uint16_t)agent->node : 0;
-}
-
 /* From where to where: by the addresses of its buffers, where they are known; else as HIP has it. What HIP reads and
  * writes in the host's memory the processor does, not the GPU. */
 static void find_ends(const struct reported *work, struct copy *copy)
 {
 	const uint16_t node = (uint16_t)work->node;
 	bool src_known = false, dst_known = false;
-	const uint16_t src = work->has_addresses ? node_of(copy->src, &src_known) : 0;
-	const uint16_t dst = work->has_addresses ? node_of(copy->dst, &dst_known) : 0;
+	const uint16_t src = work->has_addresses ? agents_node_of(copy->src, &src_known) : 0;
+	const uint16_t dst = work->has_addresses ? agents_node_of(copy->dst, &dst_known) : 0;
 
 	if (work->how == REPORTED_FILL) {
 		copy->dst_node = node;

@@ -206,11 +206,9 @@ static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 static uint16_t node_of(const struct queue *queue, uint64_t address, bool on_gpu)
 {
 	bool known;
-	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, &known);
+	const uint16_t node = agents_node_of(address, &known);
 
-	if (known)
-		return (uint16_t)(agent ? agent->node : 0);
-	return (uint16_t)(on_gpu ? queue->id.node : 0);
+	return known ? node : on_gpu ? (uint16_t)queue->id.node : 0;
 }
 
 /* HIP's kernel copies or fills memory: what, the call has told that wrote the packet, if it is recorded. Where counters
