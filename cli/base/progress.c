@@ -49,8 +49,9 @@ static void show(struct progress *progress, uint64_t left_bytes)
 	else
 		snprintf(text, sizeof(text), "\r\033[Krtl: %s: completing; Ctrl-C stops",
 			 progress->words);
-	put(text);
+	/* before who reads the text can press Ctrl-C */
 	__atomic_store_n(&progress->shown, true, __ATOMIC_RELAXED);
+	put(text);
 }
 
 void progress_tell(struct progress *progress, uint64_t left_bytes)
