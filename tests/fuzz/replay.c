@@ -10,8 +10,10 @@
 
 #include "fuzz.h"
 
-/* Longer inputs are tried as a whole, and cut off in so many places. */
+/* Inputs are tried as a whole, and cut off in so many places. */
+#ifndef CUTS
 #define CUTS 16u
+#endif
 /* One input takes no longer, seconds. */
 #define HANG_S 120
 
