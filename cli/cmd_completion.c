@@ -16,7 +16,7 @@ static int run(void *request)
 	else if (!strcmp(shell, "zsh"))
 		fputs(completion_zsh, stdout);
 	else
-		return cli_usage("completion: unknown shell '%s'; there are bash and zsh", shell);
+		return cli_usage("completion: unknown shell '%s'; give bash or zsh", shell);
 	return cli_finish_output();
 }
 
@@ -28,6 +28,6 @@ const struct cli_command cmd_completion = {
 	.request_size = sizeof(struct cli_operands),
 	.operands_most = 1,
 	.excess = "one shell at a time",
-	.missing = "say for which shell: bash or zsh",
+	.missing = "give a shell: bash or zsh",
 	.run = run,
 };

@@ -38,7 +38,7 @@ static int print_help(void)
 	printf("\nOptions:\n"
 	       "  -h, --help        print this\n"
 	       "  -V, --version     print the version\n"
-	       "\n`rtl COMMAND --help` tells more, and so does the manual page rtl-COMMAND(1).\n"
+	       "\nSee `rtl COMMAND --help` and the manual page rtl-COMMAND(1).\n"
 	       "`rtl list streams` is `rtl list-streams`, `rtl plugin new` is `rtl "
 	       "new-subscriber`.\n");
 	return cli_finish_output();
@@ -67,16 +67,16 @@ static int refuse(const char *word)
 	const char *what = *word == '-' ? "option" : "command";
 
 	if (!strcmp(word, "list"))
-		return cli_usage("list: say what: streams, counters or subscribers");
+		return cli_usage("list: give streams, counters or subscribers");
 	if (!strcmp(word, "plugin"))
-		return cli_usage("plugin: say what to do: new or check");
+		return cli_usage("plugin: give new or check");
 	for (size_t i = 0; i < GROUPS; i++)
 		for (size_t k = 0; groups[i].commands[k]; k++)
 			cli_nearest_look(&nearest, groups[i].commands[k]->name);
 	if (*nearest.name)
 		return cli_usage("unknown %s '%s'; did you mean `rtl %s`?", what, word,
 				 nearest.name);
-	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is", what, word);
+	return cli_usage("unknown %s '%s'; `rtl --help` lists the commands", what, word);
 }
 
 /* rtl help [COMMAND] */
@@ -117,6 +117,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help"))
 		return help(argc, argv);
 	command = find(argv[1], argv[2], &words);
+	if (!command && words == 2 && argv[2] && !strcmp(argv[2], "--help"))
+		return print_help();
 	if (!command)
 		return refuse(argv[1]);
 	return cli_start(command, argc - words, argv + words);

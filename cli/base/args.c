@@ -405,7 +405,7 @@ static int take_operand(struct args *args, struct cli_operands *operands)
 				 : cli_usage("%s: the name of the command is empty", command->name);
 	}
 	if (!command->operands_most)
-		return cli_usage("%s: '%s' is too much%s", command->name, *operand,
+		return cli_usage("%s: unexpected argument '%s'%s", command->name, *operand,
 				 command->excess ? command->excess : ": it takes no operands");
 	if (operands->count == command->operands_most)
 		return cli_usage("%s: %s; '%s' is one more", command->name, command->excess,

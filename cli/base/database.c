@@ -89,7 +89,7 @@ static const char *find_fault(const char *path)
 	if (stat(path, &st))
 		return strerror(errno);
 	if (S_ISDIR(st.st_mode))
-		return "is no trace but a folder; of a recording `rtl replay` makes one";
+		return "is a folder, not a trace; `rtl replay` makes a trace of a recording";
 	return S_ISREG(st.st_mode) && !st.st_size ? "is no trace: the file is empty" : NULL;
 }
 
@@ -197,13 +197,12 @@ static int say_unfinished(struct database *database, const char *advice)
 
 	if (writer && output_writer_lives(writer)) {
 		sscanf(writer, "%d %*u %255s", &pid, host);
-		cli_error("%s is not complete: as far as can be seen, process %d on %s still "
-			  "writes it%s",
+		cli_error("%s is not complete: apparently process %d on %s still writes it%s",
 			  database->path, pid, host, advice);
 		status = CLI_UNFINISHED;
 	} else if (writer) {
-		cli_error("%s is not complete: what wrote it was cut off; `rtl recover` lists what "
-			  "there is to complete it with",
+		cli_error("%s is not complete: its writer died; `rtl recover` lists what can "
+			  "complete it",
 			  database->path);
 	}
 	free(writer);
@@ -219,7 +218,7 @@ int database_refuse_unfinished(struct database *database, bool taken)
 {
 	const int status = say_unfinished(
 		database,
-		taken ? "" : "; wait for its end, or take what is there so far with --unfinished");
+		taken ? "" : "; wait for its end, or read what is there with --unfinished");
 
 	return taken ? CLI_OK : status;
 }

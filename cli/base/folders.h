@@ -57,5 +57,5 @@ int running_find(const char *verb, const char *name, struct running *running);
 
 /** What commands that do so say of it. */
 #define RUNNING_DETAILS                                                                            \
-	"SESSION is the process of `rtl trace`, or its folder; if only one of yours runs, it\n"    \
-	"need not be named."
+	"SESSION is the process of `rtl trace`, or its folder; it may be left out if only one\n"   \
+	"of yours runs."

@@ -80,7 +80,7 @@ static void look_at_rocm(struct doctor *doctor)
 			     "install the rtl that was built with ROCm's headers",
 			     "no interceptors for ROCm: %s is not there", path);
 	else
-		doctor_fault(doctor, "librtl_rocm", "install rtl anew",
+		doctor_fault(doctor, "librtl_rocm", "reinstall rtl",
 			     "the interceptors for ROCm cannot be loaded: %s", dlerror());
 	free(path);
 }

@@ -271,7 +271,7 @@ const struct cli_command cmd_list_counters = {
 	.operands = "[NAME]...",
 	.purpose = "Lists the hardware counters and metrics of each GPU",
 	.details = "NAME may have wildcards, such as 'TCC*'. Without any: all of them.\n"
-		   "What cannot be had is listed with the reason.",
+		   "What is unavailable is listed with the reason.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
 	.run = list_counters,

@@ -83,7 +83,7 @@ look_at_variables() {
 	for name in ROCP_TOOL_LIBRARIES ROCPROFILER_REGISTER_LIBRARY DEBUG_CLR_DIRECT_DOORBELL; do
 		eval "value=\${$name-}"
 		what="another tool is loaded, which may make rtl be skipped"
-		[ $name != DEBUG_CLR_DIRECT_DOORBELL ] || what="the runtime passes by all interception"
+		[ $name != DEBUG_CLR_DIRECT_DOORBELL ] || what="the runtime bypasses all interception"
 		case $value in
 		'' | 0 | *librtl_rocm.so*) ;;
 		*) warn environment "$name=$value: $what" "unset it if rtl misses something" ;;
@@ -138,7 +138,7 @@ judge_hsa() {
 	elif [ "$tool_loaded" ]; then
 		ok hsa_tool "the HSA runtime loads rtl by HSA_TOOLS_LIB${register_path:+, which HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 keeps on beside librocprofiler-register}"
 	else
-		fault hsa_tool "the HSA runtime does not honour HSA_TOOLS_LIB: dispatches and copies are not seen" \
+		fault hsa_tool "the HSA runtime ignores HSA_TOOLS_LIB: dispatches and copies are not seen" \
 			"use mode hip, which preloads it, or a runtime that was built with tools"
 	fi
 }

@@ -47,9 +47,8 @@ static void set_properties(const struct launch *launch)
 	const char *there = getenv("RTL_SUBSCRIBERS");
 
 	if (there && *there)
-		cli_error(
-			"RTL_SUBSCRIBERS is set and not used: rtl trace takes the subscribers "
-			"from --subscribers, or, with --in-process, loads those into the command");
+		cli_error("RTL_SUBSCRIBERS is ignored: `rtl trace` runs the subscribers of "
+			  "--subscribers");
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
 	unsetenv("RTL_ENDED");

@@ -225,7 +225,7 @@ static int run_beside(struct launch *launch, const char *what, int *status)
 				 .output_to_stderr = session->output_to_stderr,
 				 .waits_for_all = launch->wait_children};
 	char *hold_on = cli_format(
-		"the command has ended, its %s is being completed; the next signal ends that, too",
+		"the command has ended, its %s is being completed; another signal stops that, too",
 		what);
 	char *last_words = cli_format("the %s is not complete; `rtl recover %s` completes it", what,
 				      collect->folder);

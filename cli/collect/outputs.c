@@ -14,7 +14,7 @@ int outputs_add(void *into, const char *name)
 	if (!*name)
 		return cli_usage("-o: the name of the file is empty");
 	if (outputs->count == OUTPUTS_MOST)
-		return cli_usage("-o %s: %u files at once are the most", name, OUTPUTS_MOST);
+		return cli_usage("-o %s: at most %u files at once", name, OUTPUTS_MOST);
 	for (size_t i = 0; i < outputs->count; i++)
 		if (!strcmp(outputs->names[i], name))
 			return cli_usage("-o %s: given twice; give each file once", name);
@@ -89,13 +89,12 @@ int outputs_place(struct outputs *outputs, char **path)
 	if (!output_ends_in(*path, ".csv") && !is_rpd(*path))
 		return CLI_OK;
 	if (!outputs->makes_tables)
-		return cli_usage("-o %s: is made when the database is complete, which this "
-				 "command does not wait for; write a .db, and then `rtl convert`",
+		return cli_usage("-o %s: cannot be written live; write a .db and convert that with "
+				 "`rtl convert`",
 				 *path);
 	if (output_needs_process(*path))
-		return cli_usage(
-			"-o %s: %%p and %%e cannot stand in a name that ends in .csv or .rpd",
-			*path);
+		return cli_usage("-o %s: %%p and %%e cannot be in a name that ends in .csv or .rpd",
+				 *path);
 	if (is_rpd(*path) ? database_check_replaceable(*path) : convert_check_csv(*path))
 		return CLI_FAILED;
 	tables->folder = *path;
@@ -139,9 +138,8 @@ int outputs_make_tables(const struct outputs *outputs, const char *said, bool qu
 			continue;
 		}
 		if (would_be_empty(tables)) {
-			status = cli_failed(
-				"%s is not made: nothing was recorded that its tables hold",
-				tables->folder);
+			status = cli_failed("%s is not made: nothing was recorded for its tables",
+					    tables->folder);
 			remove_database(tables->database);
 			continue;
 		}
@@ -161,7 +159,7 @@ void outputs_say_left(const struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->table_count; i++)
 		if (!access(outputs->tables[i].database, F_OK))
-			cli_error("%s has what was to be in %s; `rtl convert` makes it",
+			cli_error("%s has the events of %s; `rtl convert` makes it",
 				  outputs->tables[i].database, outputs->tables[i].folder);
 }
 

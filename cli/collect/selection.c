@@ -144,7 +144,7 @@ static int take_repeat(struct selection *selection)
 		selection->repeat = 1;
 	else if (selection->repeat != 1 && !(selection->delay_ns && selection->duration_ns))
 		return cli_usage(
-			"--repeat %u needs --delay and --duration, of which the periods are made",
+			"--repeat %u needs --delay and --duration, which define the periods",
 			selection->repeat);
 	return CLI_OK;
 }

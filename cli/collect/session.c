@@ -140,8 +140,8 @@ static int add_tool(struct session *session, char *path)
 		return CLI_OK;
 	}
 	if (strpbrk(path, ":;"))
-		return cli_failed("%s: a folder with blanks or colons in its name cannot be given "
-				  "to the HSA runtime and the loader; install rtl elsewhere",
+		return cli_failed("%s: the HSA runtime and the loader take no folder with blanks "
+				  "or colons in its name; install rtl elsewhere",
 				  path);
 	add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
 	*strrchr(path, '/') = '\0';
@@ -155,10 +155,11 @@ static int go_without_rocm(struct session *session, const char *path)
 	const char *fallback = getenv("RTL_MODE_FALLBACK");
 
 	session->no_rocm = cli_format("this rtl has no interceptors for ROCm, %s is not there; "
-				      "what programs publish themselves can be recorded",
+				      "only what programs publish themselves can be recorded",
 				      path);
 	if (session->mode && !(fallback && !strcmp(fallback, "1")))
-		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
+		return cli_failed("mode '%s' is not available: %s", session->mode,
+				  session->no_rocm);
 	return CLI_OK;
 }
 
@@ -174,8 +175,8 @@ static int refuse_other_rtl(const char *variable, const char *separators)
 		if (strncmp(cli_base_name(part), "librtl.so", 9) != 0 ||
 		    (strchr(part, '/') && database_same_file(part, own)))
 			continue;
-		status = cli_failed("%s names %s, which is not of this project: rocm-trace-lite "
-				    "installs files of these names, too; take it out of there",
+		status = cli_failed("%s names %s, which is rocm-trace-lite's or another tool's, "
+				    "not this rtl's; remove it there",
 				    variable, part);
 	}
 	free(copy);
@@ -612,8 +613,8 @@ static int add_subscribers(struct session *session, char *specs, FILE *list)
 		status = add_subscriber(session, spec, list);
 	}
 	if (!status && !any)
-		return cli_usage("the list of subscribers is empty; `rtl list-subscribers` shows "
-				 "which there are");
+		return cli_usage(
+			"the list of subscribers is empty; `rtl list-subscribers` lists them");
 	if (!status && outputs->taken < outputs->count)
 		return cli_usage("-o %s: no subscriber in the list takes a file, or each has its "
 				 "output= already",

@@ -35,7 +35,7 @@ static int check_name(counter_sets sets, const char *name)
 			cli_nearest_look(&nearest, counter_set_at(sets[i], k)->name);
 	}
 	return cli_usage("--counters: no GPU that rtl knows has a counter or metric %s; %s%s%s`rtl "
-			 "list-counters` tells which there are",
+			 "list-counters` lists them",
 			 name, *nearest.name ? "did you mean " : "", nearest.name,
 			 *nearest.name ? "? " : "");
 }
@@ -148,7 +148,7 @@ static int check(struct session *session, const char *list)
 				   "queue, not runtime");
 	if (!status && !sample && mode && !strcmp(mode, "lite"))
 		status = cli_usage(
-			"--counters: mode lite does not follow all dispatches; use mode standard");
+			"--counters: mode lite does not record all dispatches; use mode standard");
 	if (!status)
 		status = set_definitions(session, list);
 	if (!status && passes && strcmp(passes, "rotate") != 0 && strcmp(passes, "fail") != 0)

@@ -85,7 +85,7 @@ static int read_rank(const struct request *request, struct convert_job *job)
 	if (!request->rank)
 		return CLI_OK;
 	if (job->format != CONVERT_HTA)
-		return cli_usage("convert: --rank: is told by --format hta alone");
+		return cli_usage("convert: --rank is for --format hta only");
 	job->has_rank = cli_number(request->rank, &job->rank);
 	return job->has_rank ? CLI_OK
 			     : cli_usage("convert: --rank %s: give a number", request->rank);
@@ -103,8 +103,8 @@ static int convert(void *user)
 		return status;
 	job.selection = request->selection;
 	if (!request->output)
-		return cli_usage("convert: say with -o FILE what to write, by its "
-				 "suffix: " CONVERT_SUFFIXES);
+		return cli_usage(
+			"convert: give -o FILE with one of these suffixes: " CONVERT_SUFFIXES);
 	for (size_t i = 0; i < files->count; i++)
 		if (database_same_file(request->output, files->list[i]))
 			return cli_usage("convert: %s is the trace itself: give -o another name",

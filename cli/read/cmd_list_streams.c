@@ -193,7 +193,7 @@ static int add_database(struct listing *listing, const char *path)
 	if (database)
 		status = collect_inspect(path, false, &subscriber);
 	if (!status && listing->count == before)
-		status = cli_failed("%s tells of no streams: it was not written by rtl", path);
+		status = cli_failed("%s describes no streams: it was not written by rtl", path);
 	if (!status)
 		status = database_say_unfinished(database);
 	database_close(database);

@@ -274,7 +274,7 @@ static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
 		  "the database to write; replaces a trace"),
 	CLI_FLAG(0, "align-collectives", offsetof(struct request, align),
-		 "clocks of hosts differ by when RCCL's collectives ended"),
+		 "align the clocks of hosts by when RCCL's collectives end"),
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 
@@ -286,7 +286,7 @@ static int merge(void *user)
 	int status;
 
 	if (!output)
-		return cli_usage("merge: say with -o FILE where to write");
+		return cli_usage("merge: give the output with -o FILE");
 	if (count < 2)
 		return cli_usage("merge: give two traces or more: rtl merge -o FILE TRACE...");
 	for (size_t i = 0; i < count; i++) {

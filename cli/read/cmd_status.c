@@ -31,7 +31,7 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_option top_options[] = {
-	CLI_NUMBER('d', "delay", "SECONDS", offsetof(struct status, watch), "a number of seconds",
+	CLI_NUMBER(0, "watch", "SECONDS", offsetof(struct status, watch), "a number of seconds",
 		   "count for SECONDS before each page (default 1)"),
 	CLI_FLAG(0, "json", offsetof(struct status, json), "print JSON, for programs"),
 	CLI_NUMBER('n', "count", "N", offsetof(struct status, count), "a number of pages",
@@ -122,7 +122,7 @@ static int repeat(struct status *status, const char *verb, bool top)
 	int error;
 
 	if (status->operands.count && !cli_number(status->operands.list[0], &status->pid))
-		return cli_usage("%s: '%s' is no number of a process", verb,
+		return cli_usage("%s: '%s' is not a process number", verb,
 				 status->operands.list[0]);
 	do {
 		if (pages && !top)
@@ -163,7 +163,7 @@ const struct cli_command cmd_status = {
 const struct cli_command cmd_top = {
 	.name = "top",
 	.operands = "[PID]",
-	.purpose = "Shows how busy GPUs are, and with what, again each second",
+	.purpose = "Shows once a second how busy the GPUs are, and with what",
 	.details = PID " and the database that is being written, and stops nobody.",
 	.request = &(struct status){.watch = 1},
 	CLI_OPTIONS(top_options),

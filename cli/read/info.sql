@@ -76,7 +76,7 @@ SELECT printf('process %d: its threads waited %d times for room in their buffers
   round(waited_ns / 1e9, 3)) AS line, process, waits, round(waited_ns / 1e9, 3) AS seconds FROM rtl_wait ORDER BY process;
 
 -- @clock
-SELECT printf('clock of process %d: %s, within %s ns of the day''s time', process,
+SELECT printf('clock of process %d: %s, exact to %s ns', process,
     datetime(min(realtime_ns) / 1000000000, 'unixepoch') || ' UTC', ifnull(max(error_ns), '?')) AS line,
   process, datetime(min(realtime_ns) / 1000000000, 'unixepoch') || ' UTC' AS start, max(error_ns) AS error_ns
   FROM rtl_clock WHERE realtime_ns NOT NULL GROUP BY process;

@@ -45,8 +45,8 @@ static int refuse(const char *name)
 		return cli_failed("attach: process %u belongs to user %u, who alone can attach to "
 				  "it",
 				  pid, (unsigned)st.st_uid);
-	return cli_failed("attach: process %u cannot be attached to: it was not started with "
-			  "eval \"$(rtl env --attachable)\", or has not used a GPU yet",
+	return cli_failed("attach: process %u cannot be attached to: it was not started after eval "
+			  "\"$(rtl env --attachable)\", or has not used a GPU yet",
 			  pid);
 }
 
@@ -70,7 +70,7 @@ static int find(const char *name, struct folder *out)
 				   "ps` lists them)",
 				   found, name);
 	else if (out->collector)
-		status = cli_failed("attach: process %d is attached to process %d already",
+		status = cli_failed("attach: process %d is already attached to process %d",
 				    out->collector, out->is.pid);
 	if (found && status)
 		free(out->path);
@@ -82,13 +82,13 @@ static int find(const char *name, struct folder *out)
 
 static const struct cli_option options[] = {
 	CLI_TAKES('o', "output", "FILE", LAUNCH_INTO(session.outputs), outputs_add,
-		  "file to write, as of `rtl trace` (default:\n"
+		  "file to write, as for `rtl trace` (default:\n"
 		  "rtl-PROGRAM-PID.db)"),
 	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
 	CLI_VALUE(0, "duration", "SECONDS", LAUNCH_SELECT(duration),
-		  "leave after that time (default: at Ctrl-C)"),
+		  "record for that long (default: until Ctrl-C)"),
 	CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),
 };
 
@@ -125,7 +125,8 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 	bool ended = false;
 
 	if (!launch->quiet)
-		cli_error("attached to process %d, %s; Ctrl-C leaves it", pid, *launch->command);
+		cli_error("attached to process %d, %s; press Ctrl-C to detach", pid,
+			  *launch->command);
 	while (!stopped && !(ended = has_ended(pid, fd)) && rtl_clock_ns() < end_ns)
 		collect_poll(&launch->collect);
 	if (fd >= 0)
@@ -191,10 +192,10 @@ static int run(void *request)
 const struct cli_command cmd_attach = {
 	.name = "attach",
 	.operands = "PID|PROGRAM",
-	.purpose = "Records a program that runs, from now until Ctrl-C",
-	.details = "The program was started with eval \"$(rtl env --attachable)\"; `rtl ps` lists "
-		   "such. It\n"
-		   "goes on when rtl leaves, and can be attached to again.",
+	.purpose = "Records a running program until Ctrl-C",
+	.details = "Start the program after eval \"$(rtl env --attachable)\"; `rtl ps` lists such "
+		   "programs.\n"
+		   "It goes on when rtl detaches, and you can attach again.",
 	CLI_OPTIONS(options),
 	.operands_at = LAUNCH_INTO(operands),
 	.operands_most = 1,
@@ -241,7 +242,7 @@ static int list(void *user)
 		" json_extract(value, '$.program') AS program,"
 		" json_extract(value, '$.attached') AS rtl FROM json_each(?1, '$.processes'))"
 		" SELECT line, NULL FROM (SELECT 0 AS pid, 'no program of yours can be attached to:"
-		" start one with eval \"$(rtl env --attachable)\"' AS line"
+		" start one after eval \"$(rtl env --attachable)\"' AS line"
 		" WHERE NOT EXISTS (SELECT 1 FROM p)"
 		" UNION ALL SELECT pid, printf('%8d  %-10s  %s', pid,"
 		" CASE WHEN rtl THEN 'attached' ELSE 'asleep' END, program) FROM p) ORDER BY pid");
@@ -253,9 +254,8 @@ const struct cli_command cmd_ps = {
 	.name = "ps",
 	.operands = "",
 	.purpose = "Lists the programs that `rtl attach` can record",
-	.details = "Those of this user that were started with eval \"$(rtl env --attachable)\" "
-		   "and have used a\n"
-		   "GPU, or publish events of their own.",
+	.details = "Lists your programs that were started after eval \"$(rtl env --attachable)\" "
+		   "and have\nused a GPU or published events of their own.",
 	CLI_OPTIONS(listing_options),
 	.request_size = sizeof(struct listing),
 	.run = list,

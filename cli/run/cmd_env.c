@@ -103,11 +103,9 @@ static int run(void *user)
 	int status;
 
 	if (!shell)
-		return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
-				 request->shell);
+		return cli_usage("env: unknown shell '%s'; give sh, csh or fish", request->shell);
 	if (request->attachable && (request->session.subscribers || request->session.outputs.count))
-		return cli_usage("env: with --attachable, `rtl attach` says where it goes: leave "
-				 "out -o and -s");
+		return cli_usage("env: --attachable takes no -o or -s; give these to `rtl attach`");
 	if (request->attachable)
 		session_set(&request->session, "RTL_ATTACHABLE", "1");
 	status = prepare_and_print(&request->session, shell);

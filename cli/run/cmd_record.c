@@ -35,9 +35,7 @@ static char *choose_output(const struct launch *launch)
 	if (!path) {
 		cli_error("working directory: %s", strerror(errno));
 	} else if (!lstat(path, &st)) {
-		cli_error("record: %s exists; a recording is made anew: choose another folder "
-			  "with -o, or remove it",
-			  path);
+		cli_error("record: %s exists; choose another folder with -o, or remove it", path);
 		free(path);
 		path = NULL;
 	}
@@ -97,7 +95,7 @@ static int run(void *request)
 	int status = launch_begin(launch, "record");
 
 	if (!status && launch->session.outputs.count > 1)
-		status = cli_usage("record: a recording goes to one folder; give -o once");
+		status = cli_usage("record: give -o once; a recording is one folder");
 	if (status)
 		return status;
 	output = choose_output(launch);

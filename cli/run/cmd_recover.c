@@ -90,11 +90,10 @@ static int choose_list(const char *folder, const struct notes *notes, struct ses
 
 	if (!session->outputs.count && !session->subscribers) {
 		*list = notes->subscribers;
-		return notes->subscribers
-			       ? CLI_OK
-			       : cli_usage("recover: %s does not say where its events went: name "
-					   "the file with -o, or subscribers with --subscribers",
-					   folder);
+		return notes->subscribers ? CLI_OK
+					  : cli_usage("recover: %s names no output: name the file "
+						      "with -o, or subscribers with --subscribers",
+						      folder);
 	}
 	status = session_prepare_subscribers(session);
 	*list = session->list;
@@ -114,8 +113,9 @@ static int deliver_kept(const struct notes *notes, struct session *session)
 	if (!status)
 		status = collect_check_output(database);
 	if (status)
-		return cli_failed("what was kept is in %s: `rtl replay %s` shows it to subscribers",
-				  notes->recording, notes->recording);
+		return cli_failed(
+			"the events are in %s; `rtl replay %s` delivers them to subscribers",
+			notes->recording, notes->recording);
 	rtl_collector_snapshot_remove(notes->recording);
 	cli_error("recovered: %s%s%s", notes->recording, database ? " to " : "",
 		  database ? database : "");
@@ -176,8 +176,8 @@ static int check_notes(const char *folder, const struct notes *notes)
 	if (stat(folder, &st))
 		return cli_failed("recover: %s: %s", folder, strerror(errno));
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return cli_failed("recover: others may write to %s, and have it name programs to "
-				  "load: look into it, then `chmod go-w` it",
+		return cli_failed("recover: other users can write to %s and make rtl load their "
+				  "libraries: check it, then `chmod go-w` it",
 				  folder);
 	return CLI_OK;
 }
@@ -195,7 +195,7 @@ static int recover(const char *folder, struct session settings)
 		status = refuse_owner(folder, st.st_uid);
 
 	if (!status && folder_clean(folder)) {
-		cli_error("removed %s: who made it was killed, and it holds no events", folder);
+		cli_error("removed %s: its process was killed and left no events", folder);
 		return CLI_OK;
 	}
 	if (!status)
@@ -207,7 +207,7 @@ static int recover(const char *folder, struct session settings)
 				  "itself",
 				  folder, is.pid);
 	if (is.kind == RTL_FOLDER_OTHER)
-		return cli_failed("recover: %s is a recording and complete; `rtl replay` shows it "
+		return cli_failed("recover: %s is a complete recording; `rtl replay` delivers it "
 				  "to subscribers",
 				  folder);
 	error = notes_read(folder, &notes);

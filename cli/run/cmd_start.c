@@ -15,7 +15,7 @@ static int set_paused(const char *verb, const struct cli_operands *sessions, boo
 		status = cli_failed("%s: %s", verb, message);
 	else if (!status && running.found)
 		cli_error("process %d %s: %s", running.pid,
-			  paused ? "records nothing for now" : "records", running.folder);
+			  paused ? "records nothing until `rtl start`" : "records", running.folder);
 	free(running.folder);
 	return status;
 }

@@ -90,7 +90,7 @@ static int deliver_kept(struct launch *launch)
 		status =
 			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false);
 	if (status)
-		cli_error("what was kept is in %s: `rtl replay %s` shows it to subscribers",
+		cli_error("the events are in %s; `rtl replay %s` delivers them to subscribers",
 			  collect->recording, collect->recording);
 	else
 		rtl_collector_snapshot_remove(collect->recording);

@@ -31,7 +31,7 @@ void ending_init(struct ending *ending, const struct launch *launch,
 /* ---- the words ---- */
 
 #define NOT_SEEN                                                                                   \
-	"it used no GPU, its runtime does not honour HSA_TOOLS_LIB, it was started without the "   \
+	"it used no GPU, its runtime ignores HSA_TOOLS_LIB, it was started without the "           \
 	"variables that rtl sets"
 
 static void say_lost(FILE *out, const struct run_ledger *ledger)
@@ -113,7 +113,7 @@ void ending_say_missing(const struct ending *ending)
 			  n, n > 1 ? "es" : "", n > 1 ? "their" : "its", n > 1 ? "they" : "it");
 	if (collect->paused && !ending_is_empty(ending))
 		cli_error("recording was stopped when the command ended: the trace lacks what came "
-			  "then");
+			  "later");
 }
 
 void ending_say(const struct ending *ending)
@@ -126,8 +126,8 @@ void ending_say(const struct ending *ending)
 
 	say_why(out, ending);
 	if (ending->launch->session.xpti && !ending->something)
-		fputs("; nothing came by XPTI: the command has no SYCL runtime that tells, or a "
-		      "DT_RPATH to another libxptifw.so, which is used in place of rtl's",
+		fputs("; no XPTI event came: the command has no SYCL runtime that reports any, or "
+		      "a DT_RPATH to another libxptifw.so, which replaces rtl's",
 		      out);
 	cli_need(fclose(out) ? NULL : words);
 	cli_error("%s: %s", what, words);

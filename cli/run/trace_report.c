@@ -57,7 +57,7 @@ static void explain_incomplete(const char *path, const char *writer, int status)
 			  "was killed before all was written, or could not write it",
 			  path);
 	if (file)
-		cli_error("what is missing can be had: rtl recover -o %s %s", file, spool);
+		cli_error("to add what is missing: rtl recover -o %s %s", file, spool);
 	free(file);
 	free(spool);
 }
@@ -170,11 +170,9 @@ static void report_missing(const struct launch *launch)
 	const char *path = launch->session.database;
 
 	if (!path)
-		cli_error("there is no trace: no file of this run is there; it could not be made, "
-			  "or was removed meanwhile");
+		cli_error("there is no trace: this run's files could not be made, or were removed");
 	else if (access(path, F_OK))
-		cli_error("there is no trace: %s could not be made, or was removed meanwhile",
-			  path);
+		cli_error("there is no trace: %s could not be made, or was removed", path);
 	else
 		cli_error("there is no trace: %s is not of this run; it could not be written, or "
 			  "was replaced meanwhile",
@@ -197,7 +195,7 @@ static struct database *open_own(const struct launch *launch)
 static void print_wait(void *user, const char *const *row)
 {
 	cli_error("process %s waited %s times for rtl, %s s in all: its buffers were full; a "
-		  "larger RTL_BUFFER_TOTAL lets it go on",
+		  "larger RTL_BUFFER_TOTAL avoids that",
 		  row[0], row[1], row[2]);
 }
 

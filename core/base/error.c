@@ -10,14 +10,14 @@ static const struct {
 	[-RTL_EINVAL] = {"RTL_EINVAL", "invalid argument or setting"},
 	[-RTL_ENOMEM] = {"RTL_ENOMEM", "out of memory"},
 	[-RTL_ENOENT] = {"RTL_ENOENT", "not found"},
-	[-RTL_EEXIST] = {"RTL_EEXIST", "exists already, and differently"},
+	[-RTL_EEXIST] = {"RTL_EEXIST", "already exists, with another definition"},
 	[-RTL_EABI] = {"RTL_EABI", "made for another version of the ABI"},
 	[-RTL_EIO] = {"RTL_EIO", "reading or writing failed"},
 	[-RTL_ENOSPC] = {"RTL_ENOSPC", "no room left"},
 	[-RTL_ELIMIT] = {"RTL_ELIMIT", "a limit is reached"},
-	[-RTL_ENOTSUP] = {"RTL_ENOTSUP", "cannot be had here"},
+	[-RTL_ENOTSUP] = {"RTL_ENOTSUP", "not available here"},
 	[-RTL_EFORMAT] = {"RTL_EFORMAT", "damaged, or of another format"},
-	[-RTL_EBUSY] = {"RTL_EBUSY", "busy, or not possible from here"},
+	[-RTL_EBUSY] = {"RTL_EBUSY", "busy, or not allowed here"},
 	[-RTL_EPLUGIN] = {"RTL_EPLUGIN", "a subscriber failed"},
 };
 

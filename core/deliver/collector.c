@@ -129,7 +129,7 @@ static int take_page(struct rtl_collector *c, const struct rtl_collector_options
 	while (flock(c->lock_fd, LOCK_EX | LOCK_NB))
 		if (!tries-- || nanosleep(&nap, NULL))
 			return message_fail(message, RTL_EBUSY,
-					    "process %d is attached to it already", c->page->pid);
+					    "process %d is already attached to it", c->page->pid);
 	c->attached = true;
 	return use_page(c, false) ? message_fail(message, RTL_ENOMEM, "out of memory") : 0;
 }
@@ -179,7 +179,7 @@ static int take_folder(struct rtl_collector *c, const char *folder, const char *
 	c->is_fed = c->kind == RTL_REPLAY && (input || !S_ISDIR(st.st_mode));
 	if (!c->is_fed && !S_ISDIR(st.st_mode))
 		return message_fail(message, RTL_EFORMAT,
-				    "%s is not a folder: give that of a recording", folder);
+				    "%s is not a folder: give the folder of a recording", folder);
 	c->folder = strdup(folder);
 	if (!c->folder)
 		return message_fail(message, RTL_ENOMEM, "out of memory");
@@ -201,7 +201,7 @@ static bool is_cut_off(struct rtl_collector *c)
 	if (!c->cut_off)
 		log_line(RTL_LEVEL_ERROR, "spool",
 			 "%s/" SESSION_FILE " was cut off: recording goes on, but `rtl start` and "
-			 "`rtl stop` do not reach it any more",
+					    "`rtl stop` no longer reach it",
 			 c->folder);
 	c->cut_off = true;
 	return true;
@@ -284,15 +284,13 @@ static int claim_folder(struct rtl_collector *c, const struct message *message)
 	if (owns_folder(c) || only_reads(c))
 		return 0;
 	if (!rtl_folder_look(c->folder, &found) && found.in_use)
-		return message_fail(
-			message, RTL_EBUSY,
-			"%s: process %d is still at work there, and completes its output itself",
-			c->folder, found.pid);
+		return message_fail(message, RTL_EBUSY,
+				    "%s: process %d still works on it and will complete its output",
+				    c->folder, found.pid);
 	c->lock_fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->lock_fd < 0 || !flock(c->lock_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0; /* without a lock where there are none */
-	return message_fail(message, RTL_EBUSY, "%s: another process recovers it just now",
-			    c->folder);
+	return message_fail(message, RTL_EBUSY, "%s: another process is recovering it", c->folder);
 }
 
 /* Processes find out of their folder what is wanted of the streams that are expected. */
@@ -492,7 +490,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags)
 	c->unread |= spool->refused;
 	if (spool->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
-			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
+			 rtl_error_text(err), *why ? why : "its events stay there");
 }
 
 static void end_gone(struct rtl_collector *c, bool all, bool all_of_host)

@@ -362,8 +362,8 @@ static int find_plugin(struct candidate *c, const char *name)
 		if (!plugin_each_file("_src.so", try_file, &any) &&
 		    !plugin_each_file("_sub.so", try_file, &any)) {
 			message_fail(&c->why, 0,
-				     "%s: no plugin reads it; `rtl list-subscribers` shows those "
-				     "that there are, and --input NAME names one",
+				     "%s: no plugin reads it; `rtl list-subscribers` lists the "
+				     "plugins, --input NAME chooses one",
 				     c->path);
 			return RTL_ENOENT;
 		}
@@ -454,7 +454,7 @@ static void end_feed(struct feed *feed, int result)
 	feed->is_all = true;
 	feed->failed = result < 0;
 	if (result < 0 && !feed->told)
-		rtl_log(RTL_LEVEL_ERROR, feed->source.name, "what follows cannot be read: %s",
+		rtl_log(RTL_LEVEL_ERROR, feed->source.name, "the rest cannot be read: %s",
 			rtl_error_text(result));
 	for (uint32_t i = 0; i < host->source_count; i++)
 		if (host->sources[i]->feed == feed)

@@ -374,7 +374,7 @@ static void explain(int err, const char *folder, char *message, size_t size)
 {
 	if (err == RTL_ENOTSUP)
 		snprintf(message, size,
-			 "the rtl of %s is no flight recorder: it was started without --last",
+			 "the rtl of %s was started without --last: it is no flight recorder",
 			 folder);
 	else if (err == RTL_ENOENT)
 		snprintf(message, size, "the rtl of %s has ended; its output has what it kept",

@@ -322,11 +322,11 @@ int session_join_page(const char *variable, const char *name, struct session_pag
 	if (!err && (err = map_page(*fd, out)))
 		close(*fd);
 	if (err == RTL_ENOENT) /* a program that outlives `rtl trace`: not its fault */
-		log_line(RTL_LEVEL_INFO, "bus", "nothing is at %s=%s: nothing is recorded",
+		log_line(RTL_LEVEL_INFO, "bus", "%s=%s does not exist: nothing is recorded",
 			 variable, name);
 	else if (err && owner != geteuid())
 		log_line(RTL_LEVEL_ERROR, "bus",
-			 "%s=%s belongs to user %u, not to who runs this program: nothing is "
+			 "%s=%s belongs to user %u, not to the user of this program: nothing is "
 			 "recorded; unset it, or start the program with `rtl trace`",
 			 variable, name, (unsigned)owner);
 	else if (err)

@@ -88,8 +88,8 @@ __attribute__((destructor)) static void finish(void)
 		return;
 	if (!consumer_end()) {
 		log_line(RTL_LEVEL_ERROR, "bus",
-			 "a subscriber has not moved for %u ms: the "
-			 "program ends without it, what it had not written is lost",
+			 "a subscriber made no progress for %u ms: the program ends without it, "
+			 "and what it had not written is lost",
 			 bus.settings.exit_timeout_ms);
 		return; /* it may still use all of this */
 	}

@@ -175,8 +175,8 @@ static int start_as_told(struct spool_control *fixed)
 		return err;
 	if (!subscribers[strspn(subscribers, ":")]) {
 		log_line(RTL_LEVEL_ERROR, "bus",
-			 "RTL_SUBSCRIBERS=%s names no subscriber: nothing is recorded; "
-			 "`rtl list-subscribers` shows which there are",
+			 "RTL_SUBSCRIBERS=%s names no subscriber: nothing is recorded; `rtl "
+			 "list-subscribers` lists them",
 			 subscribers);
 		return RTL_EINVAL;
 	}

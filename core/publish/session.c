@@ -203,23 +203,22 @@ static enum fate look_for_fate(int *err)
 static void say_fate(enum fate now, int err)
 {
 	if (now == FATE_ENDED)
-		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended: so has recording");
+		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended, and recording with it");
 	else if (now == FATE_REMOVED)
 		log_line(RTL_LEVEL_WARNING, "bus",
 			 "the collector's folder %s was removed: recording has ended",
 			 session_folder());
 	else if (now == FATE_OUT_OF_REACH)
 		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s is out of the program's reach (%s): events "
-			 "that find no room are discarded and counted",
+			 "the collector's folder %s cannot be reached (%s): events that find no "
+			 "room are discarded and counted",
 			 session_folder(), strerror(err));
 	else
-		log_line(
-			RTL_LEVEL_WARNING, "bus",
-			"the collector is gone: recording goes on as far as RTL_BUFFER_TOTAL goes, "
-			"then events are discarded and counted; `rtl recover %s` completes the "
-			"trace",
-			session_folder());
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the collector is gone: recording goes on until RTL_BUFFER_TOTAL is used "
+			 "up, then events are discarded and counted; `rtl recover %s` completes "
+			 "the trace",
+			 session_folder());
 }
 
 /* Of a collector that had attached itself: the process sleeps again. Meanwhile no other one comes. */

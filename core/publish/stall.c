@@ -68,8 +68,8 @@ static void say_waits(void)
 			 "after %u ms (RTL_STALL_TIMEOUT) the program goes on without it",
 			 limit_ms);
 	log_line(RTL_LEVEL_WARNING, "bus",
-		 "thread %u of process %d has waited for 2 s: its buffer is full, and %s takes "
-		 "nothing out; %s",
+		 "thread %u of process %d has waited for 2 s: its buffer is full, and %s does not "
+		 "drain it; %s",
 		 rtl_thread_id(), (int)getpid(), who, then);
 }
 
@@ -102,7 +102,7 @@ bool stall_may_wait(void)
 		if (__atomic_exchange_n(&stall.on, false, __ATOMIC_RELAXED) &&
 		    is_news(&stall.said_moves, &who))
 			log_line(RTL_LEVEL_WARNING, "bus",
-				 "%s takes events again: process %d waits for it as before", who,
+				 "%s drains events again: process %d waits for it as before", who,
 				 (int)getpid());
 		return true;
 	}
@@ -110,7 +110,7 @@ bool stall_may_wait(void)
 		__atomic_store_n(&stall.on, true, __ATOMIC_RELAXED);
 		if (is_news(&stall.said_gives_up, &who))
 			log_line(RTL_LEVEL_WARNING, "bus",
-				 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d "
+				 "%s has drained nothing for %u ms (RTL_STALL_TIMEOUT): process %d "
 				 "goes on, events that find no room are discarded and counted",
 				 who, bus.settings.stall_timeout_ms, (int)getpid());
 		return false;

@@ -20,7 +20,7 @@ enum { SHARE, IDLE, PIECES, LONGEST, WHY };
 
 #define NOT_SUBMITTED "no work submitted"
 #define NOT_STARTED   "submitted, not started"
-#define NO_STATEMENT  "no statement possible"
+#define NO_STATEMENT  "not recorded"
 
 static const struct {
 	const char *key, *group, *text;

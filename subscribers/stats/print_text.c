@@ -327,7 +327,7 @@ static void print_graphs(FILE *file, const struct summary_view *view, unsigned c
 			continue;
 		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
 			view->groups[i]->name, graph->pid, graph->executable,
-			graph->variant > 1 ? ": others than in its first launch" : "");
+			graph->variant > 1 ? ": nodes differ from its first launch" : "");
 		print_rows(file, &graph->nodes, "node", view->groups[i]->total_ns, columns, top);
 	}
 	if (shown > GRAPHS_SHOWN && top)

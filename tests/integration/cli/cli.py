@@ -114,7 +114,7 @@ class Trace(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), [os.path.basename(name), "run.db"])
 
     def test_output_is_taken_away__said_so(self):
-        for away, part in ((lambda: os.unlink(self.path("run.db")), "was removed meanwhile"),
+        for away, part in ((lambda: os.unlink(self.path("run.db")), "or was removed"),
                            (lambda: os.rename(self.write("other", "text"), self.path("run.db")),
                             "was replaced meanwhile")):
             child = self.start("trace", "-o", "run.db", PROGRAM, "10", "lines",
@@ -161,7 +161,7 @@ class Trace(Case):
                 self.assertRegex(done.stderr, r"^rtl: .*run\.db is not complete: .*" + reason)
                 self.assertNotIn("0 lost", done.stderr)
                 self.assertNotIn("0 lost", self.rtl("summary", "run.db").stdout)
-                line = re.search("(?m)^rtl: what is missing can be had: rtl (.*)$", done.stderr)
+                line = re.search("(?m)^rtl: to add what is missing: rtl (.*)$", done.stderr)
                 self.rtl(*shlex.split(line.group(1)))
             self.assertEqual(self.operations("run.db"), 200000)
             self.assertIn("200000 of 200000 events recorded", self.rtl("summary", "run.db").stdout)
@@ -236,7 +236,7 @@ class Trace(Case):
                         f"env | grep -c RTL_SUBSCRIBERS; exec '{PROGRAM}' 10",
                         env={"RTL_SUBSCRIBERS": "libnone_sub.so"})
         self.assertEqual(done.stdout, "0\n")
-        self.assertRegex(done.stderr, r"^rtl: RTL_SUBSCRIBERS is set and not used: .*\n$")
+        self.assertRegex(done.stderr, r"^rtl: RTL_SUBSCRIBERS is ignored: .*\n$")
         self.assertEqual(self.operations("run.db"), 10)
 
     def test_plugin_in_a_folder_with_an_odd_name(self):
@@ -481,7 +481,7 @@ class Status(Case):
     def test_top__what_ended_in_the_period(self):
         child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "1000", "now", stdin=subprocess.PIPE)
         self.wait_until(lambda: glob.glob(self.spool + "/*/session"))
-        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "-d", "5", str(child.pid)], env=self.environment(),
+        with subprocess.Popen([RTL, "top", "--json", "-n", "1", "--watch", "5", str(child.pid)], env=self.environment(),
                               stdout=subprocess.PIPE, text=True) as top:
             for _ in range(30):
                 child.stdin.write("1\n")

@@ -143,7 +143,7 @@ class Attach(Faults):
         self.refused(2, "processes are 'cli_program'", "attach", "cli_program")
         rtl = self.attach(first)
         self.assertEqual(self.ps()[first.pid]["attached"], rtl.pid)
-        self.refused(1, f"process {rtl.pid} is attached to process {first.pid} already", "attach", str(first.pid))
+        self.refused(1, f"process {rtl.pid} is already attached to process {first.pid}", "attach", str(first.pid))
         self.detach(rtl)
         self.end(first)
         self.assertNotIn(first.pid, self.ps())
@@ -202,7 +202,7 @@ class Attach(Faults):
 
     def test_traced_in_such_a_shell(self):
         self.assertIn("export RTL_ATTACHABLE='1';\n", self.rtl("env", "--attachable").stdout)
-        self.refused(2, "leave out -o and -s", "env", "--attachable", "-o", "x.db")
+        self.refused(2, "takes no -o or -s", "env", "--attachable", "-o", "x.db")
         self.assertEqual(self.rtl("trace", "-q", "-o", "x.db", PROGRAM, "100").returncode, 0)
         self.assertEqual(self.recorded(), 100)
 

@@ -115,7 +115,7 @@ class Damaged(Case):
                 if name.startswith("merge"):  # nobody writes that one
                     done = self.rtl("summary", "out.db")
                     self.assertEqual(done.returncode, 0, done)
-                    self.assertIn("out.db is not complete: what wrote it was cut off", done.stderr)
+                    self.assertIn("out.db is not complete: its writer died", done.stderr)
                 for output in self.outputs():
                     path = self.path(output)
                     (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)

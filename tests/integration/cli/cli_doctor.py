@@ -45,7 +45,7 @@ class DoctorCase(Case):
 
 class Doctor(DoctorCase):
     def test_arguments__refused(self):
-        self.refused(2, "'app' is too much: a command to run stands behind --", "doctor", "app")
+        self.refused(2, "unexpected argument 'app': a command to run stands behind --", "doctor", "app")
         self.refused(127, "cannot run", "doctor", "--", "./nosuch")
 
     def test_text__one_line_each_and_a_sum(self):

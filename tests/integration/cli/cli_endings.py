@@ -54,7 +54,7 @@ REASONS = ("used no GPU", "submitted no kernel", PAUSED, LOST, " lost (", "could
            "RTL_STREAMS", "HSA runtime", "none has ended")
 
 
-XPTI = "; nothing came by XPTI: the command has no SYCL runtime that tells, or a DT_RPATH to another libxptifw.so"
+XPTI = "; no XPTI event came: the command has no SYCL runtime that reports any, or a DT_RPATH to another libxptifw.so"
 
 
 class Endings(Case):

@@ -101,7 +101,7 @@ class Foreign(Case):
     def test_others_may_write__refused(self):
         for mode in (0o720, 0o702):
             os.chmod(self.left, mode)
-            self.assert_refused("others may write to")
+            self.assert_refused("other users can write to")
 
     @AS_ROOT
     def test_others_look__nothing_named_is_loaded_or_written(self):

@@ -118,7 +118,7 @@ class Formats(Case):
         bad("known are .csv, .json, .json.gz, .pftrace, .db", "b.txt", "-f", "hta")
         bad("--format hta ends in .json, .json.gz", "b.db", "-f", "hta")
         bad("--format rocprofv3 ends in .json, .json.gz, .csv", "b.pftrace", "-f", "rocprofv3")
-        bad("--rank: is told by --format hta alone", "b.json", "--rank", "1")
+        bad("--rank is for --format hta only", "b.json", "--rank", "1")
         bad("--rank x: give a number", "b.json", "-f", "hta", "--rank", "x")
         for output in (("b.db",), ("b.csv",), ("b.json", "-f", "rocprofv3")):
             self.refused(2, "`rtl merge` makes one", "convert", "a.db", "a.db", "-o", *output)

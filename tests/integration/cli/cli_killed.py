@@ -51,7 +51,7 @@ class DatabaseKilled(Case):
             if done.returncode == 2:  # killed before it has said where its events go
                 done = self.rtl("recover", "-o", name, os.path.join(self.spool, folder))
             self.assertEqual(done.returncode, 0, done.stderr)
-            if "holds no events" in done.stderr and not self.has_table(name, "rtl_ledger"):
+            if "left no events" in done.stderr and not self.has_table(name, "rtl_ledger"):
                 return  # killed before it has begun to record
         packets = collections.Counter(p for p, in self.ask(name, "SELECT packet_id FROM rtl_dispatch"))
         self.assertLessEqual(set(packets.values()), {1})

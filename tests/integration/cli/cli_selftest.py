@@ -132,7 +132,7 @@ class Nothing(SelftestCase):
         self.assert_refused({}, "its program cannot be run")
 
     def test_operand__is_refused(self):
-        self.assert_refused({}, "'app' is too much", "app", status=2)
+        self.assert_refused({}, "unexpected argument 'app'", "app", status=2)
 
     def assert_refused(self, env, part, *arguments, status=1):
         done = subprocess.run([self.rtl, "selftest", *arguments], env=self.environment(env),

@@ -203,8 +203,8 @@ class Lists(Case):
                             ("plugin check", "check-subscriber")):
             self.assertEqual(self.rtl(*words.split(), "--help").stdout, self.rtl(verb, "--help").stdout)
             self.assertEqual(self.rtl("help", *words.split()).stdout, self.rtl(verb, "--help").stdout)
-        self.assertIn("list: say what: streams, counters or subscribers", self.rtl("list").stderr)
-        self.assertIn("plugin: say what to do: new or check", self.rtl("plugin", "make").stderr)
+        self.assertIn("list: give streams, counters or subscribers", self.rtl("list").stderr)
+        self.assertIn("plugin: give new or check", self.rtl("plugin", "make").stderr)
         self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
 
 

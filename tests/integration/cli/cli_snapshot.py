@@ -207,7 +207,7 @@ class Snapshot(Case):
     def test_no_flight_recorder__said(self):
         child = self.begin()
         self.line(child)
-        self.refused(1, "is no flight recorder: it was started without --last", "snapshot",
+        self.refused(1, "was started without --last: it is no flight recorder", "snapshot",
                      self.in_spool())
         self.end(child)
         self.nothing_is_left()

@@ -92,7 +92,7 @@ class Timeline(Case):
         for folder in ("a.csv", "b.csv"):
             with open(self.path(folder + "/kernel_trace.csv"), encoding="utf-8") as file:
                 self.assertEqual(len(file.readlines()), 101)
-        self.refused(2, "then `rtl convert`", "trace", "--in-process", "-o", "d.csv", "true")
+        self.refused(2, "with `rtl convert`", "trace", "--in-process", "-o", "d.csv", "true")
         self.refused(2, "%p and %e cannot", "trace", "-o", "d%p.csv", "true")
         os.rename(self.path("b.db"), self.path("a.csv/b.db"))
         self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
@@ -125,7 +125,7 @@ class Timeline(Case):
         self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
 
     def test_csv__nothing_for_it__said_and_no_folder(self):
-        said = "rtl: " + self.path("a.csv") + " is not made: nothing was recorded that its tables hold\n"
+        said = "rtl: " + self.path("a.csv") + " is not made: nothing was recorded for its tables\n"
         for options in (("--paused",), ("-q", "--paused")):
             done = self.rtl("trace", *options, "-o", "a.csv", PROGRAM, "10")
             self.assertTrue(done.stderr.endswith(said), done.stderr)
@@ -256,7 +256,7 @@ class Convert(Case):
         self.write("full.json", "[1]")
         bad = functools.partial(self.refused, 2)
         bad("give a trace", "convert", "-o", "b.json")
-        bad("say with -o FILE", "convert", "a.db")
+        bad("give -o FILE", "convert", "a.db")
         bad(".csv, .json, .json.gz, .pftrace", "convert", "a.db", "-o", "b.xyz")
         bad("the trace itself", "convert", "a.db", "-o", "./a.db")
         bad("--from soon: give seconds", "convert", "a.db", "-o", "b.json", "--from", "soon")

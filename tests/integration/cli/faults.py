@@ -264,7 +264,7 @@ class DeadCollector(Faults):
 class Stalled(Faults):
     """The collector is stopped, or a subscriber hangs: the program waits, says so, and goes on."""
 
-    CAUSE = "the collector or a subscriber did not get on"
+    CAUSE = "the collector or a subscriber was stuck"
 
     def check(self, name, recorded, all_of_them):
         """What the program was told was recorded is there, the rest is counted by its cause."""
@@ -293,9 +293,9 @@ class Stalled(Faults):
         self.assertEqual(child.returncode, 0, err)
         self.check("run.db", recorded + before + after, 20000 * (2 + lines))
         who = rf"rtl: bus warning: the collector, process {child.pid}, "
-        self.assertRegex(err, rf"(?m)^{who}has taken nothing for 200 ms \(RTL_STALL_TIMEOUT\): "
+        self.assertRegex(err, rf"(?m)^{who}has drained nothing for 200 ms \(RTL_STALL_TIMEOUT\): "
                          r"process \d+ goes on, events that find no room are discarded and counted$")
-        self.assertRegex(err, rf"(?m)^{who}takes events again: process \d+ waits for it as before$")
+        self.assertRegex(err, rf"(?m)^{who}drains events again: process \d+ waits for it as before$")
         self.assertIn(f"  lost of rtl.hsa: {self.CAUSE}: ", self.rtl("info", "run.db").stdout)
 
     def test_collector_does_nothing__said_after_two_seconds(self):
@@ -314,9 +314,9 @@ class Stalled(Faults):
         self.assertEqual(done.returncode, 0)
         who = f"the collector, process {os.getpid()},"
         self.assertRegex(done.stderr, r"^rtl: bus warning: thread \d+ of process \d+ has waited for "
-                         rf"2 s: its buffer is full, and {who} takes nothing out; after 2500 ms "
+                         rf"2 s: its buffer is full, and {who} does not drain it; after 2500 ms "
                          r"\(RTL_STALL_TIMEOUT\) the program goes on without it\n"
-                         rf"rtl: bus warning: {who} has taken nothing for 2500 ms .*\n$")
+                         rf"rtl: bus warning: {who} has drained nothing for 2500 ms .*\n$")
         self.assertEqual(self.rtl("recover", "-o", "run.db", folder).returncode, 0)
         self.check("run.db", int(done.stdout), 300000)
 
@@ -331,8 +331,8 @@ class Stalled(Faults):
         lines, after = self.until_waited_for(child)
         err = self.end(child)
         self.assertEqual(child.returncode, 0, err)
-        self.assertIn("warning: the subscriber told has taken nothing for 200 ms", err)
-        self.assertEqual(err.count("takes events again"), 1, err)
+        self.assertIn("warning: the subscriber told has drained nothing for 200 ms", err)
+        self.assertEqual(err.count("drains events again"), 1, err)
         self.check("run.db", recorded + after, 20000 * (1 + lines))
 
 

@@ -263,8 +263,8 @@ class EndsInOrder(Faults):
         self.assertEqual(self.blocked(True), "")
         self.assertEqual(self.blocked(True, unlink=True), "")
         self.assertEqual(self.blocked(False, RTL_BUFFER_TOTAL="4M").split("\n")[0],
-                         "rtl: bus warning: the collector is gone: recording goes on as far as "
-                         "RTL_BUFFER_TOTAL goes, then events are discarded and counted; `rtl "
+                         "rtl: bus warning: the collector is gone: recording goes on until "
+                         "RTL_BUFFER_TOTAL is used up, then events are discarded and counted; `rtl "
                          "recover FOLDER` completes the trace")
         self.assertEqual(self.blocked(False, unlink=True), "rtl: bus warning: the collector's folder "
                          "FOLDER was removed: recording has ended\n")

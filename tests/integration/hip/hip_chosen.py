@@ -28,7 +28,7 @@ def main():
     print("hip_chosen: %d dispatches of %s, %d others, %d launches" %
           (sum(got.values()), mangled, others, calls))
     good = want and others and got == want and calls and \
-        left_out == [("rtl.hsa", "a kernel that was not asked for", others)] and ledger == (others, 0)
+        left_out == [("rtl.hsa", "a kernel that was not selected", others)] and ledger == (others, 0)
     if not good:
         print("hip_chosen: %s, expected %s; %s, %s" % (got, want, left_out, ledger), file=sys.stderr)
     sys.exit(not good)

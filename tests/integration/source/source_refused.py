@@ -24,7 +24,7 @@ class Refused(Case):
         """That reason, in one line of the log and in rtl info; no GPU work."""
         lines = [line for line in trace.said.splitlines() if "source: " in line]
         self.assertEqual(len(lines), 1, trace.said)
-        self.assertIn(f"runtime cannot be had, GPU work is not traced: {why}", lines[0])
+        self.assertIn(f"runtime is not available, GPU work is not traced: {why}", lines[0])
         self.assertEqual([why in source for source in self.sources(trace)], [True])
         self.assertEqual(trace.dispatches(), [])
 

@@ -75,7 +75,7 @@ SCENARIO(missed)
 static void check_left_out(void *user, const char *cause, uint64_t count)
 {
 	CHECK(!strcmp(cause,
-		      count == 7 ? "a kernel that was not asked for" : "outside of the ranges"));
+		      count == 7 ? "a kernel that was not selected" : "outside of the ranges"));
 	*(uint64_t *)user += count;
 }
 

@@ -96,7 +96,7 @@ TEST(test_bus__exec__spool_stays_and_program_has_its_own)
 TEST(test_bus__stuck_subscriber__exit_says_so_and_ends)
 {
 	run_leaving(&the_run, "stuck_subscriber", "", 1);
-	assert_int_equal(lines_with(the_run.err, "has not moved for 200 ms"), 1);
+	assert_int_equal(lines_with(the_run.err, "made no progress for 200 ms"), 1);
 	assert_int_equal(lines_with(the_run.err, ""), 1);
 }
 
