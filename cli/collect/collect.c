@@ -212,9 +212,25 @@ void collect_finish(struct collect *collect)
 	collect->folder = NULL;
 }
 
-static int deliver(struct rtl_collector_options options, uint32_t *left, bool death_said)
+/* Subscribers without a file print; a bar would stand in that. */
+static void show_progress(struct rtl_collector_options *options, struct progress *progress,
+			  bool quiet)
+{
+	const char *list = options->subscribers;
+
+	progress_init(progress, "reading",
+		      quiet || (!options->own && list && !strstr(list, "output=")));
+	if (options->kind == RTL_REPLAY)
+		progress->stops = "Ctrl-C stops";
+	options->progress = tell_progress;
+	options->progress_user = progress;
+}
+
+static int deliver(struct rtl_collector_options options, uint32_t *left, bool death_said,
+		   bool quiet)
 {
 	struct rtl_collector *collector;
+	struct progress progress;
 	char message[MESSAGE_SIZE] = "", *words;
 	uint32_t running;
 	int error;
@@ -228,9 +244,11 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 				     "%s, --subscribers LIST chooses others",
 			   options.folder);
 	crash_explain(words);
+	show_progress(&options, &progress, quiet);
 	error = rtl_collector_create(&options, &collector, message, sizeof(message));
 	if (!error)
 		rtl_collector_finish(collector, &running);
+	progress_clear(&progress);
 	crash_explain(NULL);
 	free(words);
 	if (error)
@@ -245,7 +263,7 @@ static int deliver(struct rtl_collector_options options, uint32_t *left, bool de
 }
 
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
-		    bool death_said)
+		    bool death_said, bool quiet)
 {
 	const bool record = kind == RTL_RECORD_RECOVER;
 
@@ -253,29 +271,20 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 						      .subscribers = record ? NULL : subscribers,
 						      .output = record ? subscribers : NULL,
 						      .folder = folder},
-		       left, death_said);
+		       left, death_said, quiet);
 }
 
 int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
 		 const struct rtl_subscriber *own)
 {
-	struct progress progress;
-	int status;
-
-	progress_init(&progress, "reading", !own);
-	progress.stops = "Ctrl-C stops";
-	status = deliver((struct rtl_collector_options){.kind = RTL_REPLAY,
-							.subscribers = subscribers,
-							.folder = traces[0],
-							.input = input,
-							.more = (const char *const *)traces + 1,
-							.more_count = count - 1,
-							.own = own,
-							.progress = tell_progress,
-							.progress_user = &progress},
-			 NULL, false);
-	progress_clear(&progress);
-	return status;
+	return deliver((struct rtl_collector_options){.kind = RTL_REPLAY,
+						      .subscribers = subscribers,
+						      .folder = traces[0],
+						      .input = input,
+						      .more = (const char *const *)traces + 1,
+						      .more_count = count - 1,
+						      .own = own},
+		       NULL, false, false);
 }
 
 int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own)

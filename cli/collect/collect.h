@@ -79,12 +79,12 @@ void collect_set_properties(const char *id, const char *mode);
 /** Delivers what is in a folder.
  * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of the recording
  * @param[out] left  processes that still run; may be NULL
- * @param death_said  the user knows that the collector died
+ * @param death_said  the user knows that the collector died; quiet: no progress is shown
  * @return an exit status; it has said why */
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
-		    bool death_said);
+		    bool death_said, bool quiet);
 /** Replays what a source plugin reads, one trace or several as one; input: its name, NULL: the first that says
- *  it reads them. own: a subscriber of rtl's own beside the others, and how far it is is shown; or NULL. */
+ *  it reads them. own: a subscriber of rtl's own beside the others, or NULL. */
 int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
 		 const struct rtl_subscriber *own);
 

@@ -63,7 +63,8 @@ static int replay_folder(const char *folder, struct session *session)
 	status = session_prepare_subscribers(session);
 	if (!status)
 		status = take_properties(folder);
-	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL, false);
+	return status ? status
+		      : collect_deliver(RTL_REPLAY, folder, session->list, NULL, false, false);
 }
 
 static int replay(char *trace, const char *input, struct session *session)

@@ -35,16 +35,13 @@ static int refuse(const char *name)
 	struct stat st;
 
 	if (!cli_number(name, &pid))
-		return cli_failed("attach: no program '%s' can be attached to; `rtl ps` lists "
-				  "those that can",
-				  name);
+		return cli_failed("attach: no program '%s' to attach to; see `rtl ps`", name);
 	snprintf(path, sizeof(path), "/proc/%u", pid);
 	if (stat(path, &st))
 		return cli_failed("attach: there is no process %u", pid);
 	if (st.st_uid != geteuid())
-		return cli_failed("attach: process %u belongs to user %u, who alone can attach to "
-				  "it",
-				  pid, (unsigned)st.st_uid);
+		return cli_failed("attach: process %u belongs to user %u", pid,
+				  (unsigned)st.st_uid);
 	return cli_failed("attach: process %u cannot be attached to: it was not started after eval "
 			  "\"$(rtl env --attachable)\", or has not used a GPU yet",
 			  pid);
@@ -125,8 +122,7 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 	bool ended = false;
 
 	if (!launch->quiet)
-		cli_error("attached to process %d, %s; press Ctrl-C to detach", pid,
-			  *launch->command);
+		cli_error("attached to process %d, %s; Ctrl-C detaches", pid, *launch->command);
 	while (!stopped && !(ended = has_ended(pid, fd)) && rtl_clock_ns() < end_ns)
 		collect_poll(&launch->collect);
 	if (fd >= 0)

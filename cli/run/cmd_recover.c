@@ -108,7 +108,7 @@ static int deliver_kept(const struct notes *notes, struct session *session)
 
 	collect_set_properties(notes->session, notes->mode);
 	if (!status)
-		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL, true);
+		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL, true, false);
 	database = session->list ? session->database : notes->database;
 	if (!status)
 		status = collect_check_output(database);
@@ -130,8 +130,8 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 
 	if (notes->recording &&
 	    (notes->subscribers || (!session->outputs.count && !session->subscribers))) {
-		status =
-			collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left, false);
+		status = collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left, false,
+					 false);
 		if (!status && notes->subscribers)
 			return deliver_kept(notes, session);
 		if (!status)
@@ -142,7 +142,7 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	if (status)
 		return status;
 	collect_set_properties(notes->session, notes->mode);
-	status = collect_deliver(RTL_RECOVER, folder, list, &left, false);
+	status = collect_deliver(RTL_RECOVER, folder, list, &left, false, false);
 	if (status)
 		return status;
 	database = session->list ? session->database : notes->database;

@@ -276,7 +276,7 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 static int deliver(struct request *request, const char *recording, uint32_t kept_ms)
 {
 	struct session *session = &request->session;
-	int status = collect_deliver(RTL_REPLAY, recording, session->list, NULL, false);
+	int status = collect_deliver(RTL_REPLAY, recording, session->list, NULL, false, false);
 
 	if (!status)
 		status = collect_check_output(session->database);

@@ -87,8 +87,8 @@ static int deliver_kept(struct launch *launch)
 		return CLI_FAILED;
 	}
 	if (collect->met)
-		status =
-			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false);
+		status = collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false,
+					 collect->quiet);
 	if (status)
 		cli_error("the events are in %s; `rtl replay %s` delivers them to subscribers",
 			  collect->recording, collect->recording);

@@ -169,14 +169,13 @@ static void report_missing(const struct launch *launch)
 {
 	const char *path = launch->session.database;
 
-	if (!path)
-		cli_error("there is no trace: this run's files could not be made, or were removed");
-	else if (access(path, F_OK))
-		cli_error("there is no trace: %s could not be made, or was removed", path);
-	else
+	if (path && !access(path, F_OK))
 		cli_error("there is no trace: %s is not of this run; it could not be written, or "
 			  "was replaced meanwhile",
 			  path);
+	else
+		cli_error("there is no trace: %s could not be made, or was removed",
+			  path ? path : "this run's file");
 }
 
 /* The trace of this run; NULL: there is none. */
@@ -314,8 +313,7 @@ static bool report_timelines(const struct launch *launch, bool expected)
 		if (path && !launch->quiet)
 			cli_error("trace: %s", path);
 		else if (!path && expected)
-			cli_error("there is no trace: %s could not be made, or was removed or "
-				  "replaced meanwhile",
+			cli_error("there is no trace: %s could not be made, or was replaced",
 				  session->timelines[i]);
 		free(path);
 	}

@@ -201,7 +201,7 @@ static bool is_cut_off(struct rtl_collector *c)
 	if (!c->cut_off)
 		log_line(RTL_LEVEL_ERROR, "spool",
 			 "%s/" SESSION_FILE " was cut off: recording goes on, but `rtl start` and "
-					    "`rtl stop` no longer reach it",
+			 "`rtl stop` no longer reach it",
 			 c->folder);
 	c->cut_off = true;
 	return true;

@@ -524,7 +524,9 @@ uint64_t host_backlog(const struct host *host)
 
 	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!host->sources[i]->closed)
-			bytes += reader_backlog(&host->sources[i]->reader);
+			bytes += reader_backlog(&host->sources[i]->reader) +
+				 host->sources[i]->files.segment_bytes -
+				 host->sources[i]->taken_bytes;
 	return bytes;
 }
 

@@ -425,6 +425,7 @@ static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)
 		return false;
 	header = spool_files_map_segment(files, at, &bytes);
 	r->next++;
+	source->taken_bytes += files->segments[at].length;
 	if (!header) {
 		r->skipped += files->segments[at].length;
 		return true; /* perhaps the one behind it */

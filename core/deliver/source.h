@@ -57,6 +57,7 @@ struct source {
 	uint64_t died_ns;     /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
 	uint64_t alive_ticks; /* when the process last lived: seen to live, or to be gone */
+	uint64_t taken_bytes; /* of a recording: of the segments that were taken up */
 	uint64_t malformed;   /* records that were not as their stream describes them */
 	char *path;           /* the rest: of a mapped spool */
 	struct spool_files files;

@@ -207,6 +207,7 @@ static void note_segment(struct spool_files *files, const char *name, uint32_t *
 		return;
 	}
 	files->segments[files->segment_count++] = segment;
+	files->segment_bytes += segment.length;
 	/* one whose `ring-N` is not there has a place all the same */
 	while (files->ring_count <= segment.ring && make_room(files, files->ring_count + 1))
 		put_ring(files, NULL, 0);

@@ -27,6 +27,7 @@ struct spool_files {
 	uint32_t ring_room;
 	/* Of a recording, mapped one by one (mappings are limited), in the order of rings and positions. */
 	struct spool_segment *segments;
+	uint64_t segment_bytes; /* of their records */
 	uint32_t segment_count;
 	uint32_t segments_lost; /* files that are none, or whose ring there cannot be */
 	uint32_t segments_end;  /* behind the greatest number, of those too */
