@@ -103,7 +103,8 @@ static bool accept(void)
 		return true;
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"source: runtime is not available, GPU work is not traced: %s; use the source queue, "
+		"source: runtime is not available, GPU work is not traced: %s; use the source "
+		"queue, "
 		"or auto",
 		why);
 	return false;
