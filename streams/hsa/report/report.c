@@ -103,9 +103,7 @@ static bool accept(void)
 		return true;
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"source: runtime is not available, GPU work is not traced: %s; use the source "
-		"queue, "
-		"or auto",
+		"source: runtime is not available, GPU work is not traced: %s; use queue or auto",
 		why);
 	return false;
 }
