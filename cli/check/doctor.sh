@@ -60,7 +60,7 @@ look_at_tool() {
 		[ "$2" -ef "$librtl" ] ||
 			fault tools "$1 names $2, which is no tool of this project ($other_project)" "take it out of there"
 	elif [ "$1" = HSA_TOOLS_LIB ] && [ "${name#librtl_}" = "$name" ]; then
-		warn tools "HSA_TOOLS_LIB loads another tool, before rtl's: $2" \
+		warn tools "HSA_TOOLS_LIB loads another tool, too: $2" \
 			"take it out of there, if what it does is not wanted beside rtl"
 	fi
 }

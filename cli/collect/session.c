@@ -98,34 +98,36 @@ const char *session_mode(const struct session *session)
 				       : session->default_mode;
 }
 
+/* Tools make their queues by whoever was loaded before, and rtl makes its own: so rtl must be first. */
+static bool has_sdk(void)
+{
+	return strstr(cli_text(getenv("LD_PRELOAD")), "librocprofiler-sdk");
+}
+
 static bool wants_preload(const struct session *session)
 {
 	const struct mode *mode = find_mode(session_mode(session));
 	const char *source = session_source(session);
 
 	/* HIP is asked to report before its first call. */
-	return (mode && mode->preload) || (source && strcmp(source, "queue") != 0);
+	return (mode && mode->preload) || (source && strcmp(source, "queue") != 0) || has_sdk();
 }
 
 static void add_names(struct session *session, const char *tools, const char *preload)
 {
-	const char *others = getenv("HSA_TOOLS_LIB");
-	/* It makes its queues by whoever was loaded before, and rtl makes its own: the other way round
-	 * it would see none. */
-	const bool first = others && strstr(others, "librocprofiler64.so");
 	char *twice = NULL;
 
 	/* PAPI takes a library that the variable names alone for rocprofiler's, and names its own in place of
 	 * anything else; rtl's librocprofiler64 then loads the interceptors. They heed one OnLoad. */
-	if (getenv("PAPI_ROCM_ROOT") && !(others && *others))
+	if (getenv("PAPI_ROCM_ROOT") && !*cli_text(getenv("HSA_TOOLS_LIB")))
 		twice = cli_format("%s %s", tools, tools);
-	add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, first);
+	add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, true);
 	free(twice);
 
 	if (!wants_preload(session))
 		return;
-	/* Behind what is there: a sanitizer's runtime must be first. */
-	add_entry(session, "LD_PRELOAD", ": ", preload, false);
+	/* Else behind what is there: a sanitizer's runtime must be first. */
+	add_entry(session, "LD_PRELOAD", ": ", preload, has_sdk());
 	/* Else a program that was built with it, by gcc, ends because its runtime is not first. The
 	 * interceptors stand before nothing that it intercepts. */
 	add_entry(session, "ASAN_OPTIONS", ":", "verify_asan_link_order=0", false);
@@ -392,12 +394,9 @@ static const struct rtl_setting *find_output(const struct rtl_plugin *plugin)
 /* Subscribers that come with rtl: their output= is the name of a file, with %p and its like. */
 static bool is_own(const struct rtl_subscriber *subscriber)
 {
-	static const char *const names[] = {"sqlite", "json", "stats"};
+	const char *name = subscriber->name;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(subscriber->name, names[i]))
-			return true;
-	return false;
+	return !strcmp(name, "sqlite") || !strcmp(name, "json") || !strcmp(name, "stats");
 }
 
 /* An output that the user gave as a setting: what is wrong with it is said before a program starts,

@@ -148,6 +148,7 @@ static void watch(struct signal_watch_bucket *bucket, struct slot *slot, uint64_
 
 	slot->before.end = load_ticks(&((const amd_signal_t *)signal)->end_ts);
 	slot->before.sdma_end = shared ? load_ticks(&shared->sdma_end) : 0;
+	slot->value = (uint8_t)load_value((const amd_signal_t *)signal);
 	slot->looked_over = slot->spoilt = false;
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
@@ -160,7 +161,8 @@ static void watch(struct signal_watch_bucket *bucket, struct slot *slot, uint64_
 bool signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds, uint64_t signal)
 {
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	bool shared = load_value((const amd_signal_t *)signal) != 1;
+	/* Several may be to come to the end with another value; rocprofiler-sdk waits for -1. */
+	bool shared = (load_value((const amd_signal_t *)signal) | 1) != 1;
 
 	if (__builtin_expect(bucket->first != NULL, 0))
 		shared |= is_under_way(bucket, signal);
@@ -193,7 +195,7 @@ void signal_watch_abandon(struct slot *slot, bool looked_at)
 static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
-	const bool dropped = load_value(signal) < 1;
+	const bool dropped = load_value(signal) < slot->value;
 	struct times times;
 	const bool timed = new_times(slot, &times);
 
@@ -232,7 +234,8 @@ bool signal_watch_seems_over(struct slot *slot)
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	/* As long as it is not done, the signal exists. */
 	const bool over = __atomic_load_n(&slot->done, __ATOMIC_ACQUIRE) ||
-			  load_value((const amd_signal_t *)signal) < 1 || new_times(slot, &times);
+			  load_value((const amd_signal_t *)signal) < slot->value ||
+			  new_times(slot, &times);
 
 	unlock_bucket(bucket);
 	return over;

@@ -80,6 +80,7 @@ struct slot {
 	bool in_scope;    /* its submitter was within a scope, of which the source knows more */
 	bool spoilt;      /* SLOT_WATCHED: others share its signal, it gets no times */
 	uint8_t times_by; /* of a copy: enum slot_times */
+	uint8_t value;    /* SLOT_WATCHED: the signal's when it was entered, 1 or 0 */
 	/* Work that rtl_slots_describe covers, under way. Release when submitted; acquire in other processes. */
 	uint8_t under_way;
 } __attribute__((aligned(64)));

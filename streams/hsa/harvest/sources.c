@@ -41,13 +41,6 @@ void sources_adopt(struct sources *sources)
 	}
 }
 
-/* NULL does no harm. */
-static inline void prefetch(const struct slot *slot)
-{
-	__builtin_prefetch(slot);
-	__builtin_prefetch(slot + 1);
-}
-
 /* Takes a slot out of the list; `before` is NULL for the first. */
 static void take_out(struct slot_pool *pool, struct slot *before, struct slot *slot)
 {
@@ -110,7 +103,8 @@ static uint32_t harvest_finished(struct source *source, bool all, struct allowed
 		behind |= slot->behind_barrier && before;
 		if (behind && !all && !source->disordered)
 			break;
-		prefetch(next);
+		__builtin_prefetch(next); /* NULL does no harm */
+		__builtin_prefetch(next + 1);
 		if (slot->kind->finished(slot)) {
 			if (!may_publish(allowed, slot->kind))
 				break;

@@ -114,6 +114,24 @@ static bool is_second_copy(void)
 	return true;
 }
 
+/* If another tool makes the queues: it had the tables before us, or after, and HIP reports. */
+static void tell_of_other(struct root_table *root)
+{
+	void **queue_create = table_entry(root, ENTRY_hsa_queue_create);
+	Dl_info runtime, other;
+
+	if (!dladdr(root, &runtime) || !dladdr(*queue_create, &other) ||
+	    runtime.dli_fbase == other.dli_fbase)
+		return;
+	rtl_log(RTL_LEVEL_WARNING, "hsa",
+		interceptor.config.source == CONFIG_RUNTIME
+			? "%s intercepts queues, so HIP reports the times of its barriers as those "
+			  "of kernels: use the source queue"
+			: "%s was loaded before rtl and sees no dispatches: load it after rtl "
+			  "(LD_PRELOAD, HSA_TOOLS_LIB)",
+		other.dli_fname);
+}
+
 static bool start(struct root_table *root)
 {
 	const char *missing;
@@ -137,6 +155,7 @@ static bool start(struct root_table *root)
 	if (!prepare_process())
 		return false;
 	system_clock_read();
+	tell_of_other(root);
 	EACH_PART(hook, root);
 	taken = root;
 	__atomic_store_n(&interceptor.state, INTERCEPTOR_ON, __ATOMIC_RELAXED);
@@ -183,9 +202,9 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 /* How librocprofiler-register takes us in: AMD's runtimes from 6.1 on hand it their function tables before they look
  * for tools of HSA_TOOLS_LIB, and it gives them to the one function rocprofiler_set_api_table that it finds: ours, with
  * ROCPROFILER_REGISTER_LIBRARY, or where we are preloaded and some tool for rocprofiler-sdk is in the process, too.
- * Then the other tool needs the tables more than we do: they go on to the next function of that name, or to
- * rocprofiler-sdk, which librocprofiler-register would have loaded if it had not found us. Then they are ours: whatever
- * is hooked already is the runtime to us. Nobody tells of the runtime's end in this way.
+ * Then they go on to the next function of that name, or to rocprofiler-sdk, which librocprofiler-register would have
+ * loaded if it had not found us. That makes its queues by our functions; we do not by its. Nobody tells of the runtime's
+ * end in this way.
  *
  * Threads: in hsa_init, under the runtime's own lock; the hooks: any, one at a time.
  * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp. */
@@ -255,11 +274,14 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	set_api_table_fn *next = find_next();
 	int status = 0;
 
-	if (next && next != rocprofiler_set_api_table)
-		status = next(name, version, instance, tables, count);
 	if (name && !strcmp(name, "hsa") && tables && count)
 		take(tables[0]);
-	else if (name && !strcmp(name, "hip") && tables && count)
+	if (next && next != rocprofiler_set_api_table)
+		status = next(name, version, instance, tables, count);
+	if (interceptor.config.source == CONFIG_RUNTIME && taken && tables[0] == taken)
+		tell_of_other(tables[0]);
+	/* Ours call what is in it directly. */
+	if (name && !strcmp(name, "hip") && tables && count)
 		hip_table_take(tables[0]);
 	return status;
 }

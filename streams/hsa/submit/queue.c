@@ -387,18 +387,16 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
 			   queue_error_callback callback, void *data, uint32_t private_bytes,
 			   uint32_t group_bytes, hsa_queue_t **out)
 {
+	const bool wanted = interceptor_on() && !creating && out;
 	hsa_status_t status;
 
-	if (!interceptor_on() || creating || !out)
-		return interceptor.hsa.queue_create(agent, size, type, callback, data,
-						    private_bytes, group_bytes, out);
-	status = queue_make(agent, size, type, callback, data, private_bytes, group_bytes, out);
-	if (!status)
-		return status;
+	if (wanted &&
+	    !queue_make(agent, size, type, callback, data, private_bytes, group_bytes, out))
+		return HSA_STATUS_SUCCESS;
 	/* What is wrong with it, if anything is, the runtime tells in its own words. */
 	status = interceptor.hsa.queue_create(agent, size, type, callback, data, private_bytes,
 					      group_bytes, out);
-	if (!status)
+	if (wanted && !status)
 		queue_count_unseen("the runtime refuses");
 	return status;
 }
@@ -449,33 +447,12 @@ static hsa_status_t intercept_register(hsa_queue_t *hsa, packet_interceptor func
 	return status;
 }
 
-/* Remembers what is asked for; returns what the queue gets. Without profiling the GPU writes no
- * times. With it, what asked for none has some in its signals, which does not hurt. */
-static int keep_profiling(const hsa_queue_t *hsa, int enable)
-{
-	bool first = false;
-	uint32_t number = 0;
-	struct queue *queue;
-
-	pthread_mutex_lock(&list.lock);
-	queue = *list_place(hsa);
-	if (queue && !queue->unseen) {
-		first = !enable && !queue->profiling_refused;
-		queue->profiling_refused = !enable;
-		number = queue->id.number;
-		enable = 1;
-	}
-	pthread_mutex_unlock(&list.lock);
-	if (first)
-		rtl_log(RTL_LEVEL_INFO, "hsa", "queue %u: profiling stays enabled, it is traced",
-			number);
-	return enable;
-}
-
+/* A queue of ours keeps it: without, the GPU writes no times. Times in signals do not hurt who has asked for none. */
 static hsa_status_t set_profiler_enabled(hsa_queue_t *hsa, int enable)
 {
-	return interceptor.hsa.set_profiler_enabled(
-		hsa, interceptor_on() ? keep_profiling(hsa, enable) : enable);
+	const bool keep = interceptor_on() && queue_is_intercepted(hsa, 0);
+
+	return interceptor.hsa.set_profiler_enabled(hsa, keep ? 1 : enable);
 }
 
 hsa_status_t queue_destroy(hsa_queue_t *hsa)

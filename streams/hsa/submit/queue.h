@@ -57,9 +57,6 @@ struct queue {
 	 * and keeps using it; intercepted, it cannot be destroyed. */
 	uint32_t cooperators;
 
-	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */
-	bool profiling_refused;
-
 	/* The submitting thread's. */
 	uint64_t
 		next_id; /* of the next packet; not the runtime's index, as other tools add packets */

@@ -44,12 +44,6 @@ static bool probe_over(struct queue *queue, struct queue_probe *probe)
 	return true;
 }
 
-static void look_at_probes(struct queue *queue)
-{
-	for (int i = 0; i < QUEUE_PROBES; i++)
-		(void)probe_over(queue, &queue->probes[i]);
-}
-
 __attribute__((cold, noinline)) unsigned
 room_put_probe(struct queue *queue, hsa_barrier_and_packet_t *packet, uint64_t id)
 {
@@ -112,7 +106,8 @@ __attribute__((cold, noinline)) void room_wait(struct queue *queue, uint64_t id)
 
 	for (;;) {
 		look_at_marks(queue);
-		look_at_probes(queue);
+		for (int i = 0; i < QUEUE_PROBES; i++)
+			(void)probe_over(queue, &queue->probes[i]);
 		if (!room_may_lack(queue, id)) {
 			queue->no_room_known = false;
 			return;

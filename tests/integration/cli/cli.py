@@ -189,7 +189,7 @@ class Trace(Case):
         done = self.rtl("trace", "-q", "--strict", "-m", "lite", "sh", "-c", "env",
                         env={"HSA_TOOLS_LIB": "libother.so"})
         values = dict(line.split("=", 1) for line in done.stdout.splitlines())
-        other, tool = values["HSA_TOOLS_LIB"].split(" ")
+        tool, other = values["HSA_TOOLS_LIB"].split(" ")
         self.assertEqual(other, "libother.so")
         self.assertTrue(os.path.isfile(tool) and tool.endswith("/librtl_rocm.so"))
         self.assertEqual(values["HSA_TOOLS_ROCPROFILER_V1_TOOLS"], "1")
@@ -218,6 +218,9 @@ class Trace(Case):
             done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env", env=env)
             self.assertNotIn("LD_PRELOAD", done.stdout)
             self.assertNotIn("RTL_MODE_FALLBACK", done.stdout)
+            done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
+                            env={"LD_PRELOAD": "librocprofiler-sdk.so.1", **env})
+            self.assertIn("/librtl_rocm.so:librocprofiler-sdk.so.1\n", done.stdout)
         done = self.rtl("trace", "-q", "sh", "-c", "env")
         self.assertIn("\nRTL_MODE=hip\n", done.stdout)
         self.assertIn("\nRTL_MODE_FALLBACK=1\n", done.stdout)

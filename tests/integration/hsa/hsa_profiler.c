@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hsa_profiler: a tool library, as others have them: makes intercept queues, puts a signal of its own into each
- * dispatch, and completes the application's when the GPU has completed it, with its times; sends packets on one by one,
- * now and then with a barrier packet before. Ends the program where it does not get times. Turns profiling off on its
- * queues after it turned it on if HSA_PROFILER_OFF is set. With HSA_PROFILER_LATE it takes the functions that make
- * queues when it is loaded, and the place of hsa_queue_create only when the program looks for agents. Threads: the
- * runtime's and the application's; what hook() writes is written before there is a queue. No locks.
+ * dispatch, of value 1 or, as rocprofiler-sdk, 0, and completes the application's when the GPU has completed it, with
+ * its times; sends packets on one by one, now and then with a barrier packet before. Ends the program where it does not
+ * get times. Turns profiling off on its queues after it turned it on if HSA_PROFILER_OFF is set. With HSA_PROFILER_LATE
+ * it takes the functions that make queues when it is loaded, and the place of hsa_queue_create only when the program
+ * looks for agents. Preloaded, it stands where rocprofiler-sdk and its tool would: librocprofiler-register knows both
+ * by two functions. Writes to the file HSA_PROFILER_MARK how many dispatches it saw. Threads: the runtime's and the
+ * application's; what hook() writes is written before there is a queue. No locks.
  */
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../../streams/hsa/runtime/table.h"
 
@@ -35,9 +38,10 @@ static hsa_status_t (*intercept_register)(hsa_queue_t *, packet_interceptor, voi
 
 struct dispatch {
 	hsa_signal_t ours, theirs;
+	hsa_signal_value_t value;
 };
 
-static _Atomic int under_way;
+static _Atomic int under_way, seen;
 
 static bool completed(hsa_signal_value_t value, void *data)
 {
@@ -45,7 +49,7 @@ static bool completed(hsa_signal_value_t value, void *data)
 	const amd_signal_t *ours = (const amd_signal_t *)dispatch->ours.handle;
 	amd_signal_t *theirs = (amd_signal_t *)dispatch->theirs.handle;
 
-	if (value >= 1)
+	if (value >= dispatch->value)
 		return true;
 	if (!ours->start_ts || ours->end_ts < ours->start_ts) {
 		printf("hsa_profiler: FAILED: a signal without times\n");
@@ -70,15 +74,18 @@ static void replace_signal(hsa_kernel_dispatch_packet_t *packet)
 {
 	struct dispatch *dispatch;
 
-	if ((packet->header & 0xff) != HSA_PACKET_TYPE_KERNEL_DISPATCH ||
-	    under_way >= MOST_UNDER_WAY)
+	if ((packet->header & 0xff) != HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		return;
+	seen++;
+	if (under_way >= MOST_UNDER_WAY)
 		return;
 	dispatch = malloc(sizeof(*dispatch));
-	if (!dispatch || signal_create(1, 0, NULL, &dispatch->ours))
+	if (!dispatch || signal_create(dispatch->value = seen % 2, 0, NULL, &dispatch->ours))
 		abort();
 	dispatch->theirs = packet->completion_signal;
 	under_way++;
-	if (signal_async_handler(dispatch->ours, HSA_SIGNAL_CONDITION_LT, 1, completed, dispatch))
+	if (signal_async_handler(dispatch->ours, HSA_SIGNAL_CONDITION_LT, dispatch->value,
+				 completed, dispatch))
 		abort();
 	packet->completion_signal = dispatch->ours;
 }
@@ -116,8 +123,11 @@ static hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_typ
 	return status ? status : intercept_register(*queue, intercept, NULL);
 }
 
-__attribute__((visibility("default"))) bool OnLoad(struct root_table *root, uint64_t version,
-						   uint64_t failed, const char *const *names);
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT void *rocprofiler_configure(uint32_t version, const char *text, uint32_t priority, void *id);
+EXPORT int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance,
+				     void **given, uint64_t count);
 
 static struct root_table *tables;
 static __typeof__(hsa_iterate_agents) *iterate_agents;
@@ -138,7 +148,8 @@ static hsa_status_t hook_and_iterate(hsa_status_t (*callback)(hsa_agent_t agent,
 	return iterate_agents(callback, data);
 }
 
-bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const char *const *names)
+static bool load(struct root_table *root, uint64_t version, uint64_t failed,
+		 const char *const *names)
 {
 	tables = root;
 	*(void **)&signal_create = *table_entry(tables, ENTRY_hsa_signal_create);
@@ -153,4 +164,27 @@ bool OnLoad(struct root_table *root, uint64_t version, uint64_t failed, const ch
 	*(void **)&iterate_agents = *table_entry(tables, ENTRY_hsa_iterate_agents);
 	*table_entry(tables, ENTRY_hsa_iterate_agents) = (void *)hook_and_iterate;
 	return true;
+}
+
+/* By its own name it may be another tool's. */
+EXPORT __attribute__((alias("load"))) __typeof__(load) OnLoad;
+
+void *rocprofiler_configure(uint32_t version, const char *text, uint32_t priority, void *id)
+{
+	return NULL;
+}
+
+int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **given,
+			      uint64_t count)
+{
+	return strcmp(name, "hsa") != 0 || !load(given[0], version, 0, NULL);
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	const char *path = getenv("HSA_PROFILER_MARK");
+	FILE *file = path && tables ? fopen(path, "w") : NULL;
+
+	if (file && fprintf(file, "%d", seen))
+		fclose(file);
 }
