@@ -85,6 +85,7 @@ struct call_end {
 
 /* What a call's arguments tell of its work. */
 enum layout {
+	LAYOUT_NOT_ASKED,
 	LAYOUT_NONE,
 	LAYOUT_COPY,         /* dst, src, bytes */
 	LAYOUT_COPY_PITCHED, /* dst, its pitch or device, src */
@@ -119,8 +120,8 @@ static struct {
 	/* What was checked. Release by who has checked, acquire by all. */
 	int state;
 	bool graphs_crash;          /* before READY */
-	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
-	uint8_t waits[CALLS_MAX];   /* enum report_wait */
+	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; release, acquire */
+	uint8_t waits[CALLS_MAX];   /* enum report_wait; written before its layout */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
 	bool is_set;          /* HIP's callback is ours */
@@ -269,6 +270,17 @@ static enum layout layout_of(const char *name)
 		       : LAYOUT_NONE;
 }
 
+/* At the function's first call, since other tools see that HIP is asked. */
+static __attribute__((cold, noinline)) enum layout learn(uint32_t id)
+{
+	const char *name = tracer.name(id);
+	const enum layout layout = layout_of(name);
+
+	tracer.waits[id] = (uint8_t)report_has_waited(name);
+	__atomic_store_n(&tracer.layouts[id], (uint8_t)layout, __ATOMIC_RELEASE);
+	return layout;
+}
+
 /* HIP's own word, within its first call: it is up. NULL, or what is wrong. */
 static const char *check(void)
 {
@@ -289,10 +301,6 @@ static const char *check(void)
 		return "HIP does not tell of a call that was made for a check";
 	/* HIP was started in a way that does not bear the report of graphs. */
 	tracer.graphs_crash = !graphs || strcmp(graphs, "0") != 0;
-	for (uint32_t id = 0; id < CALLS_MAX; id++) {
-		tracer.layouts[id] = (uint8_t)layout_of(tracer.name(id));
-		tracer.waits[id] = (uint8_t)report_has_waited(tracer.name(id));
-	}
 	agents_init();
 	return NULL;
 }
@@ -403,7 +411,10 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 
 	if (!is_ready() && !is_checked(id))
 		return !followed;
-	layout = id < CALLS_MAX ? tracer.layouts[id] : LAYOUT_NONE;
+	layout = id < CALLS_MAX ? __atomic_load_n(&tracer.layouts[id], __ATOMIC_ACQUIRE)
+				: LAYOUT_NONE;
+	if (__builtin_expect(layout == LAYOUT_NOT_ASKED, 0))
+		layout = learn(id);
 	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
 		if (layout == LAYOUT_CRASHES)
 			return give_up(GRAPHS_CRASH) && !followed; /* such are about to be used */
