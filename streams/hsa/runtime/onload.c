@@ -271,17 +271,18 @@ static set_api_table_fn *find_next(void)
 int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t instance, void **tables,
 			      uint64_t count)
 {
+	const bool has_table = name && tables && count;
 	set_api_table_fn *next = find_next();
 	int status = 0;
 
-	if (name && !strcmp(name, "hsa") && tables && count)
+	if (has_table && !strcmp(name, "hsa"))
 		take(tables[0]);
 	if (next && next != rocprofiler_set_api_table)
 		status = next(name, version, instance, tables, count);
-	if (interceptor.config.source == CONFIG_RUNTIME && taken && tables[0] == taken)
-		tell_of_other(tables[0]);
+	if (interceptor.config.source == CONFIG_RUNTIME && taken && has_table && tables[0] == taken)
+		tell_of_other(taken);
 	/* Ours call what is in it directly. */
-	if (name && !strcmp(name, "hip") && tables && count)
+	if (has_table && !strcmp(name, "hip"))
 		hip_table_take(tables[0]);
 	return status;
 }
