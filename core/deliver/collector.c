@@ -588,7 +588,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	serve_snapshots(c);
 	something = drain(c, false);
 	probe(c);
-	host_tidy(c->host);
+	host_tidy(c->host, false);
 	if (!something && c->page && timeout_ms) {
 		/* seq_cst: pairs with bus_ring_bell and rtl_collector_wake */
 		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);
@@ -664,6 +664,10 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		note_seen(c);
 		tell_progress(c, false);
 		passes -= c->recorder || !c->host->interrupted;
+	}
+	if (c->attached) {
+		host_stop_publishing(c->host); /* also on streams that were met since */
+		host_tidy(c->host, true);
 	}
 	c->unread |= c->host->lacks | host_feeds_failed(c->host);
 	c->host->lacks = c->unread;

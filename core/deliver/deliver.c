@@ -505,16 +505,16 @@ static void share_growth(const struct host *host)
 	}
 }
 
-void host_tidy(struct host *host)
+void host_tidy(struct host *host, bool leaves)
 {
 	const uint64_t now = clock_ns();
 
-	if (now - host->tidied_ns < TIDY_NS)
+	if (now - host->tidied_ns < TIDY_NS && !leaves)
 		return;
 	host->tidied_ns = now;
 	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!host->sources[i]->closed && !host->sources[i]->recorded)
-			reader_give_back(&host->sources[i]->reader, host->sources[i]->own);
+			reader_give_back(&host->sources[i]->reader, host->sources[i]->own, leaves);
 	share_growth(host);
 }
 

@@ -10,6 +10,8 @@
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
 #define GIVE_BACK_NS 1000000000u
+/* Bytes of a few of the largest records. */
+#define KEPT_AROUND (64u << 10)
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -300,24 +302,52 @@ static bool is_free(const struct reader_ring *r)
 	       __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_FREE;
 }
 
+/* The whole pages between two offsets; whether all is well. */
+static bool punch(const struct reader_ring *r, uint64_t from, uint64_t to, bool own)
+{
+	const uint64_t begin = (from + 4095) & ~(uint64_t)4095, end = to & ~(uint64_t)4095;
+	uint8_t *data = ring_data(r->ring) + begin;
+	const size_t size = end > begin ? end - begin : 0;
+	bool done;
+
+	/* until Linux 6.2 the pages must be writable for that; its own process writes them by the same mapping */
+	mprotect(data, size, PROT_READ | PROT_WRITE);
+	done = !madvise(data, size, MADV_REMOVE);
+	mprotect(data, size, own ? PROT_READ | PROT_WRITE : PROT_READ);
+	return done;
+}
+
 static void empty_ring(const struct reader_ring *r, bool own)
 {
-	const size_t size = reader_bytes(r) & ~(uint64_t)4095;
 	uint32_t state = RING_FREE;
 
 	/* acquire and release: as a thread that takes it and leaves it */
 	if (!__atomic_compare_exchange_n(&r->ring->state, &state, RING_TAKEN, false,
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return;
-	/* until Linux 6.2 the pages must be writable for that; its own process writes them by the same mapping */
-	mprotect(ring_data(r->ring), size, PROT_READ | PROT_WRITE);
-	if (!madvise(ring_data(r->ring), size, MADV_REMOVE))
+	if (punch(r, 0, reader_bytes(r), own))
 		__atomic_store_n(&r->ring->ready, 0, __ATOMIC_RELAXED);
-	mprotect(ring_data(r->ring), size, own ? PROT_READ | PROT_WRITE : PROT_READ);
 	__atomic_store_n(&r->ring->state, RING_FREE, __ATOMIC_RELEASE);
 }
 
-void reader_give_back(struct reader *reader, bool own)
+/* Of a thread that records nothing any more, all but what it may fill without a look at `ready`: a piece from the head
+ * on, and room for records around it, of which one may be under way. */
+static void thin_ring(const struct reader_ring *r)
+{
+	const uint64_t begin = reader_offset(r), end = begin + RING_PIECE + KEPT_AROUND;
+	struct ring_header *ring = r->ring;
+	const uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
+
+	/* what is ready so far its thread does not prepare meanwhile; acquire: with its release */
+	if ((ready < end && ready < r->capacity) ||
+	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) != r->position ||
+	    !punch(r, end, ready, false) ||
+	    !punch(r, end > r->capacity ? end - r->capacity : 0, begin, false))
+		return;
+	__atomic_store_n(&ring->ready, 0, __ATOMIC_RELEASE);
+}
+
+void reader_give_back(struct reader *reader, bool own, bool leaves)
 {
 	const uint64_t now = clock_ns();
 
@@ -325,8 +355,10 @@ void reader_give_back(struct reader *reader, bool own)
 		const struct reader_ring *r = &reader->list[i];
 
 		if (is_free(r) && __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) &&
-		    now - r->free_ns >= GIVE_BACK_NS)
+		    (leaves || now - r->free_ns >= GIVE_BACK_NS))
 			empty_ring(r, own);
+		else if (leaves && r->ring && !is_free(r))
+			thin_ring(r);
 	}
 }
 

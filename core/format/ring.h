@@ -17,6 +17,8 @@
 
 #define RING_MAGIC  0x474e4952u /* "RING" */
 #define RING_FILLER 0xffffu
+/* The most bytes that a thread of an attachable process fills without a look at the header. */
+#define RING_PIECE (256u << 10)
 
 enum ring_state {
 	RING_ACTIVE = 1, /* a thread publishes to it */

@@ -112,7 +112,7 @@ static void make_turn(void)
 	if (done)
 		answer_flushes(consumer.request);
 	if (!more) {
-		host_tidy(bus.host);
+		host_tidy(bus.host, false);
 		nap();
 		last_thread_look();
 	}

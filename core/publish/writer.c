@@ -239,7 +239,8 @@ static void fill_end(struct writer *writer, size_t bytes)
 }
 
 /* How many bytes from the cursor on may be written, at most `most`. The consumer usually prepares them ahead. On a full
- * disk they end early, with room for a filler. */
+ * disk they end early, with room for a filler. What is prepared may hold records where a collector has given memory
+ * back (thin_ring in reader.c). */
 static size_t usable(const struct writer *writer, size_t need, size_t most)
 {
 	struct ring_header *ring = writer->ring;
@@ -247,7 +248,7 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring_prepare */
 
 	if (ready < at + need + FILLER_BYTES && ready < ring->capacity &&
-	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD, true))
+	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD, !session_is_own()))
 		ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
 	if (ready < ring->capacity)
 		ready = ready > at + FILLER_BYTES ? ready - FILLER_BYTES : at;
@@ -349,7 +350,9 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 			return false;
 		}
 	}
-	piece = capacity / 4 > need ? capacity / 4 : need;
+	piece = capacity / 4;
+	piece = session_is_own() && piece > RING_PIECE ? RING_PIECE : piece;
+	piece = piece > need ? piece : need;
 	piece = piece < room ? piece : room;
 	piece = piece < here ? piece : here;
 	writer->limit = writer->cursor + (piece & ~(size_t)7); /* whole words: see reserve */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rtl env --attachable, rtl ps, rtl attach: programs that sleep until somebody looks into them."""
 
+import glob
 import json
 import os
 import shutil
@@ -59,13 +60,17 @@ class Attach(Faults):
                          {"first_kernel", "second_kernel"})
         return rows
 
-    def descriptors(self, child):
-        return len(os.listdir(f"/proc/{child.pid}/fd")), len(os.listdir(f"/proc/{child.pid}/task"))
+    def held(self, child):
+        """Descriptors and threads; bytes of buffers."""
+        rings = glob.glob(self.in_spool() + "/rtl-spool-*/ring-*")
+        return [len(os.listdir(f"/proc/{child.pid}/{what}")) for what in ("fd", "task")], sum(
+            os.stat(ring).st_blocks * 512 for ring in rings)
 
     def test_again_and_again__each_period_alone(self):
         child = self.begin()
         self.assertEqual(self.line(child), 0)
-        held = None
+        held, none = self.held(child)
+        self.assertEqual(none, 0)
         for n in range(rounds(20)):
             rtl = self.attach(child)
             for _ in range(n % 5):
@@ -74,8 +79,9 @@ class Attach(Faults):
             self.assertIn("first_kernel", err)
             self.assertEqual(self.recorded(), 100 + n % 5 * 100)
             self.assertEqual(self.line(child), 0)
-            held = held or self.descriptors(child)
-            self.assertEqual(self.descriptors(child), held)
+            now, buffers = self.held(child)
+            self.assertEqual(now, held)
+            self.assertLess(buffers, 512 << 10)
         self.assertEqual(self.end(child), "")
 
     def test_under_load(self):
