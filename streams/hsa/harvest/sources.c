@@ -271,6 +271,11 @@ int sources_help(struct sources *sources, uint32_t most)
 	struct allowed allowed = {.most = most};
 
 	turn_may_wait(false);
+	/* a short recording may end before the harvester's next pass */
+	if (__atomic_load_n(&interceptor.stream->wanted[RTL_METADATA & 0xff], __ATOMIC_RELAXED) &
+		    RTL_WANTED_AGAIN &&
+	    !rtl_room(interceptor.stream, RTL_METADATA, RTL_PAYLOAD_MAX))
+		announce(sources);
 	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		sources_adopt(sources);
 	for (struct source *source = sources->first; source && !allowed.left;
