@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl attach, rtl ps: looks into programs that sleep until then (rtl env --attachable). */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -66,9 +67,6 @@ static int find(const char *name, struct folder *out)
 		status = cli_usage("attach: %zu processes are '%s'; give the number of one (`rtl "
 				   "ps` lists them)",
 				   found, name);
-	else if (out->collector)
-		status = cli_failed("attach: process %d is already attached to process %d",
-				    out->collector, out->is.pid);
 	if (found && status)
 		free(out->path);
 	folders_fini(&folders);
@@ -134,29 +132,68 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 		cli_error("process %d has ended", pid);
 }
 
+/* A process that puts the attached one to sleep if we are killed: it attaches, and leaves. Returns where we write a byte
+ * when we have left, or -1: then that one sleeps when a buffer is full. */
+static int start_guard(const char *folder)
+{
+	const struct rtl_collector_options how = {.struct_size = sizeof(how),
+						  .kind = RTL_ATTACH,
+						  .subscribers = "",
+						  .own = &collect_nothing,
+						  .folder = folder};
+	struct rtl_collector *collector;
+	int ends[2], silent;
+	uint32_t left;
+	ssize_t got;
+	char byte;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -1;
+	if (fork()) {
+		close(ends[0]);
+		return ends[1];
+	}
+	setsid(); /* no signal of our terminal's or group's is for it */
+	close(ends[1]);
+	silent = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd < 3; fd++)
+		dup2(silent, fd);
+	do
+		got = read(ends[0], &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (!got && !rtl_collector_create(&how, &collector, NULL, 0))
+		rtl_collector_finish(collector, &left);
+	_exit(0);
+}
+
 static int attach(struct launch *launch, const struct folder *folder)
 {
 	struct session *session = &launch->session;
 	uint64_t duration_ns = 0;
-	int status;
+	int status, guard;
 
 	if (launch->selection.duration &&
 	    (!selection_seconds(launch->selection.duration, &duration_ns) || !duration_ns))
 		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
 				 launch->selection.duration);
 	status = session_prepare_subscribers(session);
+	guard = status ? -1 : start_guard(folder->path);
 	if (!status)
 		status = collect_start(launch, (struct rtl_collector_options){
 						       .kind = RTL_ATTACH,
 						       .subscribers = session->list,
 						       .folder = folder->path,
 					       });
+	if (!status) {
+		launch->collected = true;
+		woken = &launch->collect;
+		catch_signals();
+		record(launch, folder->is.pid, duration_ns);
+	}
+	(void)!write(guard, "", 1);
+	close(guard);
 	if (status)
 		return status;
-	launch->collected = true;
-	woken = &launch->collect;
-	catch_signals();
-	record(launch, folder->is.pid, duration_ns);
 	trace_report_collected(launch, 0);
 	return launch->collect.failed ? CLI_FAILED : CLI_OK;
 }

@@ -109,11 +109,23 @@ class Attach(Faults):
         # on a busy machine a thread may have to wait for the collector
         self.assertRegex(self.end(child), r"^(rtl: bus warning: the buffers of process \d+ are full .* nothing is lost; .*\n)?$")
 
-    def test_collector_killed__then_again(self):
+    def test_collector_killed__sleeps_at_once(self):
+        child = self.begin(env={"RTL_BUFFER_SIZE": "64M"})
+        self.line(child)
+        for _ in range(rounds(4)):
+            rtl = self.attach(child)
+            rtl.kill()
+            rtl.wait()
+            self.wait_until(lambda: not self.line(child), 20)  # until the buffer is full it takes a minute
+        self.assertEqual(self.end(child), "")
+
+    def test_collector_and_its_guard_killed__then_again(self):
         child = self.begin(env={"RTL_BUFFER_SIZE": "64K", "RTL_BUFFER_TOTAL": "64K"})
         self.line(child)
         for _ in range(rounds(4)):
             rtl = self.attach(child)
+            with open(f"/proc/{rtl.pid}/task/{rtl.pid}/children", encoding="utf-8") as guard:
+                os.kill(int(guard.read()), signal.SIGKILL)
             rtl.kill()
             rtl.wait()
             self.assertEqual(self.ps()[child.pid]["attached"], 0)
@@ -149,7 +161,7 @@ class Attach(Faults):
         self.refused(2, "processes are 'cli_program'", "attach", "cli_program")
         rtl = self.attach(first)
         self.assertEqual(self.ps()[first.pid]["attached"], rtl.pid)
-        self.refused(1, f"process {rtl.pid} is already attached to process {first.pid}", "attach", str(first.pid))
+        self.refused(1, f"process {rtl.pid} is already attached to it", "attach", str(first.pid))
         self.detach(rtl)
         self.end(first)
         self.assertNotIn(first.pid, self.ps())
