@@ -109,13 +109,13 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	options.progress_user = &collect->progress;
 	if (!options.own)
 		options.streams = find_streams(&options.stream_count);
-	if (!options.own && (options.kind == RTL_COLLECT || options.kind == RTL_ATTACH))
+	if (!options.own && options.subscribers)
 		options.own = &run_ledger_watch;
 	if (selection) {
 		options.delay_ns = selection->delay_ns;
 		options.duration_ns = selection->duration_ns;
 		options.repeat = selection->repeat;
-		options.last_ns = options.kind == RTL_RECORD ? selection->last_ns : 0;
+		options.last_ns = options.limit_bytes ? selection->last_ns : 0;
 	}
 	error = rtl_collector_create(&options, &collect->collector, message, sizeof(message));
 	free(base);

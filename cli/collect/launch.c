@@ -306,6 +306,29 @@ char *launch_default_output(const struct launch *launch, const char *suffix)
 
 /* ---- after ---- */
 
+int launch_deliver_kept(struct launch *launch)
+{
+	struct collect *collect = &launch->collect;
+	const struct session *session = &launch->session;
+	int status = CLI_OK;
+
+	if (collect->kept) {
+		cli_error("the trace is not complete; `rtl recover %s` completes it when that is "
+			  "possible",
+			  collect->kept);
+		return CLI_FAILED;
+	}
+	if (collect->met)
+		status =
+			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false, collect->quiet);
+	if (status)
+		cli_error("the events are in %s; `rtl replay %s` delivers them to subscribers",
+			  collect->recording, collect->recording);
+	else
+		rtl_collector_snapshot_remove(collect->recording);
+	return status;
+}
+
 void launch_report_left(const struct launch *launch)
 {
 	uint32_t left = launch->collect.left;

@@ -83,6 +83,9 @@ int launch_refuse(const char *command, int error);
 int launch_run(struct launch *launch, struct rtl_collector_options options, const char *what,
 	       int *status);
 
+/** Sends what the flight recorder kept to the subscribers. An exit status; it has said why. */
+int launch_deliver_kept(struct launch *launch);
+
 /** How it ended, as property "ended" has it; to be freed. */
 char *launch_ended(const struct launch *launch, int status);
 

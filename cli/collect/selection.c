@@ -219,13 +219,15 @@ static int take_signal(struct selection *selection)
 	return CLI_OK;
 }
 
-/* The flight recorder. */
-static int prepare_last(struct selection *selection, bool in_process)
+int selection_prepare_last(struct selection *selection, bool in_process)
 {
 	int status = take_limit(selection);
 
 	if (status)
 		return status;
+	if (!selection->last && selection->limit && strcmp(selection->verb, "record") != 0)
+		return cli_usage("%s: --limit needs --last: it bounds the flight recorder",
+				 selection->verb);
 	if (!selection->last)
 		return selection->snapshot_signal ? cli_usage("--snapshot-signal needs --last: "
 							      "there is no snapshot to ask for")
@@ -261,7 +263,7 @@ int selection_prepare(struct selection *selection, struct session *session, bool
 	if (!status)
 		status = prepare_list(&selection->ranges, session, "RTL_RANGE", check_range);
 	if (!status)
-		status = prepare_last(selection, in_process);
+		status = selection_prepare_last(selection, in_process);
 	if (!status)
 		status = check_mode(selection, session);
 	return status ? status : prepare_periods(selection, session, in_process);

@@ -57,6 +57,8 @@ int selection_add_range(void *list, const char *name);
  * @param in_process  the command's processes follow the periods themselves
  * @return an exit status; it has said why */
 int selection_prepare(struct selection *selection, struct session *session, bool in_process);
+/** Of that, what concerns the flight recorder: --last, --limit. */
+int selection_prepare_last(struct selection *selection, bool in_process);
 /** How the user would write it, for a line: "--kernel, --range"; "": all is recorded. */
 const char *selection_words(const struct selection *selection);
 void selection_fini(struct selection *selection);

@@ -13,6 +13,7 @@
 #include <rtl/publish.h>
 
 #include "cli.h"
+#include "database.h"
 #include "ending.h"
 #include "folders.h"
 #include "launch.h"
@@ -84,6 +85,10 @@ static const struct cli_option options[] = {
 		  "NAME or NAME?key=value&key=value"),
 	CLI_VALUE(0, "duration", "SECONDS", LAUNCH_SELECT(duration),
 		  "record for that long (default: until Ctrl-C)"),
+	CLI_VALUE(0, "last", "SECONDS", LAUNCH_SELECT(last),
+		  "flight recorder: write only the last SECONDS"),
+	CLI_VALUE(0, "limit", "SIZE", LAUNCH_SELECT(limit),
+		  "with --last: the most to keep (default: 512M)"),
 	CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet), "print errors only"),
 };
 
@@ -134,7 +139,7 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 
 /* A process that puts the attached one to sleep if we are killed: it attaches, and leaves. Returns where we write a byte
  * when we have left, or -1: then that one sleeps when a buffer is full. */
-static int start_guard(const char *folder)
+static int start_guard(const char *folder, const char *recording)
 {
 	const struct rtl_collector_options how = {.struct_size = sizeof(how),
 						  .kind = RTL_ATTACH,
@@ -161,41 +166,71 @@ static int start_guard(const char *folder)
 	do
 		got = read(ends[0], &byte, 1);
 	while (got < 0 && errno == EINTR);
+	if (!got && recording)
+		rtl_collector_snapshot_remove(recording);
 	if (!got && !rtl_collector_create(&how, &collector, NULL, 0))
 		rtl_collector_finish(collector, &left);
 	_exit(0);
 }
 
-static int attach(struct launch *launch, const struct folder *folder)
+/* Between the buffers and the subscribers, with --last; to be freed. */
+static char *name_recording(const struct launch *launch, const char *folder)
 {
-	struct session *session = &launch->session;
-	uint64_t duration_ns = 0;
+	return cli_format("%.*s" RTL_COLLECTOR_PREFIX "%d-%s-last",
+			  (int)(cli_base_name(folder) - folder), folder, (int)getpid(), launch->id);
+}
+
+static int attach(struct launch *launch, const struct folder *folder, uint64_t duration_ns)
+{
+	struct rtl_collector_options how = {.kind = RTL_ATTACH,
+					    .folder = folder->path,
+					    .subscribers = launch->session.list};
+	char *recording = NULL;
 	int status, guard;
 
-	if (launch->selection.duration &&
-	    (!selection_seconds(launch->selection.duration, &duration_ns) || !duration_ns))
-		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
-				 launch->selection.duration);
-	status = session_prepare_subscribers(session);
-	guard = status ? -1 : start_guard(folder->path);
-	if (!status)
-		status = collect_start(launch, (struct rtl_collector_options){
-						       .kind = RTL_ATTACH,
-						       .subscribers = session->list,
-						       .folder = folder->path,
-					       });
+	if (launch->selection.last) {
+		how.subscribers = NULL;
+		how.limit_bytes = launch->selection.limit_bytes;
+		how.output = recording = name_recording(launch, folder->path);
+	}
+	guard = start_guard(folder->path, recording);
+	status = collect_start(launch, how);
 	if (!status) {
 		launch->collected = true;
 		woken = &launch->collect;
 		catch_signals();
 		record(launch, folder->is.pid, duration_ns);
+		status = launch->collect.failed ? CLI_FAILED : CLI_OK;
+		if (recording && !status)
+			status = launch_deliver_kept(launch);
+		if (!recording || !status)
+			trace_report_collected(launch, 0);
+		launch_report_kept(launch);
 	}
+	if (recording && launch->collect.failed)
+		rtl_collector_snapshot_remove(recording);
 	(void)!write(guard, "", 1);
 	close(guard);
-	if (status)
-		return status;
-	trace_report_collected(launch, 0);
-	return launch->collect.failed ? CLI_FAILED : CLI_OK;
+	free(recording);
+	return status;
+}
+
+static int prepare(struct launch *launch, uint64_t *duration_ns)
+{
+	const struct selection *selection = &launch->selection;
+	struct session *session = &launch->session;
+	int status = selection_prepare_last(&launch->selection, false);
+
+	if (!status && selection->duration &&
+	    (!selection_seconds(selection->duration, duration_ns) || !*duration_ns))
+		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
+				 selection->duration);
+	if (!status)
+		status = session_prepare_subscribers(session);
+	/* else the subscriber finds out at once */
+	if (!status && session->database && selection->last)
+		status = database_check_replaceable(session->database);
+	return status;
 }
 
 static int run(void *request)
@@ -203,6 +238,7 @@ static int run(void *request)
 	struct launch *launch = request;
 	struct folder folder;
 	char *output, *command[] = {folder.is.program, NULL};
+	uint64_t duration_ns = 0;
 	int status = launch_begin(launch, "attach");
 
 	if (!status)
@@ -215,7 +251,9 @@ static int run(void *request)
 	launch->session.summarizes = !launch->quiet;
 	launch->session.default_output = output;
 	launch->session.default_mode = RTL_TRACE_MODE;
-	status = attach(launch, &folder);
+	status = prepare(launch, &duration_ns);
+	if (!status)
+		status = attach(launch, &folder, duration_ns);
 	launch_fini(launch);
 	free(output);
 	free(folder.path);

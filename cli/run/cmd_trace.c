@@ -36,8 +36,6 @@ static int prepare(struct trace *trace)
 	/* else the subscriber finds out, who can tell a trace that another rtl is just making */
 	if (!status && session->database && (trace->in_process || trace->launch.selection.last))
 		status = database_check_replaceable(session->database);
-	if (!status && trace->launch.selection.limit && !trace->launch.selection.last)
-		status = cli_usage("trace: --limit needs --last: it bounds the flight recorder");
 	if (!status && trace->strict && session->no_rocm)
 		status = cli_failed("the command cannot be traced as asked: %s", session->no_rocm);
 	if (trace->strict)
@@ -73,30 +71,6 @@ static int run_in_process(struct launch *launch)
 	child_end_like(status);
 }
 
-/* Sends what the flight recorder kept to the subscribers. Returns an exit status, after an error message. */
-static int deliver_kept(struct launch *launch)
-{
-	struct collect *collect = &launch->collect;
-	const struct session *session = &launch->session;
-	int status = CLI_OK;
-
-	if (collect->kept) {
-		cli_error("the trace is not complete; `rtl recover %s` completes it when that is "
-			  "possible",
-			  collect->kept);
-		return CLI_FAILED;
-	}
-	if (collect->met)
-		status = collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false,
-					 collect->quiet);
-	if (status)
-		cli_error("the events are in %s; `rtl replay %s` delivers them to subscribers",
-			  collect->recording, collect->recording);
-	else
-		rtl_collector_snapshot_remove(collect->recording);
-	return status;
-}
-
 /* The subscribers are here. */
 static int run_collected(struct launch *launch)
 {
@@ -115,7 +89,7 @@ static int run_collected(struct launch *launch)
 	if (error)
 		return error;
 	if (launch->selection.last) {
-		if (!deliver_kept(launch)) {
+		if (!launch_deliver_kept(launch)) {
 			trace_report_collected(launch, status);
 			launch_report_kept(launch);
 		}

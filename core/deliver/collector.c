@@ -244,9 +244,10 @@ static uint32_t until(uint64_t change_ns, uint32_t timeout_ms)
 	return left_ms < timeout_ms ? (uint32_t)left_ms : timeout_ms;
 }
 
-static bool is_record(const struct rtl_collector *c)
+static bool is_record(const struct rtl_collector_options *o)
 {
-	return c->kind == RTL_RECORD || c->kind == RTL_RECORD_RECOVER;
+	return o->kind == RTL_RECORD || o->kind == RTL_RECORD_RECOVER ||
+	       (o->kind == RTL_ATTACH && o->last_ns);
 }
 
 /* Whether nothing in the folder is to change. */
@@ -319,6 +320,7 @@ static int start_recorder(struct rtl_collector *c, const struct rtl_collector_op
 	c->host = host_create_recording(o->keep_repeated);
 	if (!c->host)
 		return message_fail(message, RTL_ENOMEM, "out of memory");
+	c->host->attached = c->attached;
 	offer_streams(c, o);
 	return 0;
 }
@@ -343,7 +345,7 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 
 static bool makes_sense(const struct rtl_collector_options *o)
 {
-	if (o->kind == RTL_RECORD || o->kind == RTL_RECORD_RECOVER)
+	if (is_record(o))
 		return (o->output || (o->kind == RTL_RECORD && o->last_ns)) &&
 		       (!o->last_ns || o->limit_bytes) && !o->subscribers && !o->own;
 	return o->kind <= RTL_ATTACH && o->subscribers;
@@ -379,7 +381,7 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	if (!err)
 		err = claim_folder(c, &line);
 	if (!err)
-		err = is_record(c) ? start_recorder(c, &o, &line) : start_subscribers(c, &o, &line);
+		err = is_record(&o) ? start_recorder(c, &o, &line) : start_subscribers(c, &o, &line);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
 	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)

@@ -335,16 +335,12 @@ static void empty_ring(const struct reader_ring *r, bool own)
 static void thin_ring(const struct reader_ring *r)
 {
 	const uint64_t begin = reader_offset(r), end = begin + RING_PIECE + KEPT_AROUND;
-	struct ring_header *ring = r->ring;
-	const uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
 
-	/* what is ready so far its thread does not prepare meanwhile; acquire: with its release */
-	if ((ready < end && ready < r->capacity) ||
-	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) != r->position ||
-	    !punch(r, end, ready, false) ||
-	    !punch(r, end > r->capacity ? end - r->capacity : 0, begin, false))
-		return;
-	__atomic_store_n(&ring->ready, 0, __ATOMIC_RELEASE);
+	/* acquire: with the release of its thread; release: with the acquire in ring_prepare, which begins again */
+	if (__atomic_load_n(&r->ring->head, __ATOMIC_ACQUIRE) == r->position &&
+	    punch(r, end, r->capacity, false) &&
+	    punch(r, end > r->capacity ? end - r->capacity : 0, begin, false))
+		__atomic_store_n(&r->ring->ready, 0, __ATOMIC_RELEASE);
 }
 
 void reader_give_back(struct reader *reader, bool own, bool leaves)

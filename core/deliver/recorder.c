@@ -518,9 +518,9 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 
 /* ---- the end of a process */
 
-/* A ring's counts, without records. */
+/* A ring's counts, without records, and without those of `before`. */
 static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t index,
-			const uint64_t *published)
+			const uint64_t *published, const uint64_t *before)
 {
 	struct ring_header copy = *ring;
 
@@ -530,6 +530,8 @@ static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t ind
 					     : 0;
 	if (published)
 		memcpy(copy.published, published, sizeof(copy.published));
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX && !published; i++)
+		copy.published[i] -= before[i];
 	copy.index = index; /* what the file says may be wrong */
 	return recorder_write_ring(dir_fd, index, &copy, NULL, 0);
 }
@@ -556,14 +558,16 @@ bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
 	const struct part dict = {source->files.dict, dict_bytes};
 	struct spool_control *copy = malloc(sizeof(*copy));
 	const struct part control = {copy, sizeof(*copy)};
+	const uint64_t *before = source->before; /* in the first ring: only sums are asked for */
 	const bool lives = published;
 	bool ok = copy && recorder_write_file(dir_fd, "dict", &dict, 1);
 
 	for (uint32_t i = 0; ok && i < source->files.ring_count; i++) {
 		if (!source->files.rings[i])
 			continue;
-		ok = export_ring(dir_fd, source->files.rings[i], i, published);
+		ok = export_ring(dir_fd, source->files.rings[i], i, published, before);
 		published = lives ? nothing : NULL; /* the first has those of all */
+		before = nothing;
 	}
 	if (ok) {
 		*copy = *source->control;
@@ -575,10 +579,11 @@ bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
 	return ok;
 }
 
-static bool export_ended(struct recorder *recorder, struct source *source)
+static bool export_last(struct recorder *recorder, struct source *source, bool stays)
 {
 	const int dir_fd = recorder_open_folder(recorder, source);
-	const bool ok = dir_fd >= 0 && recorder_export(source, dir_fd, source->segments, NULL);
+	const bool ok = dir_fd >= 0 && recorder_export(source, dir_fd, source->segments,
+						       stays ? source->saved : NULL);
 
 	if (!ok)
 		failed(recorder);
@@ -590,15 +595,17 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 {
 	for (uint32_t i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
+		bool stays; /* it is left, after its last pass */
 
 		if (source->closed || (!all && !source_is_gone(source)))
 			continue;
-		while (save_source(recorder, source, true))
+		stays = host->attached && !source->gone;
+		while (!stays && save_source(recorder, source, true))
 			;
-		while (source_is_gone(source) && source_seal(source, false))
+		while (!stays && source_is_gone(source) && source_seal(source, false))
 			save_source(recorder, source, true);
-		if (!recorder_failure(recorder) && export_ended(recorder, source))
-			source_close(source, true);
+		if (!recorder_failure(recorder) && export_last(recorder, source, stays))
+			source_close(source, !stays);
 	}
 }
 

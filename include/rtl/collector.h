@@ -76,8 +76,8 @@ struct rtl_collector_options {
 	uint64_t delay_ns, duration_ns;
 	uint32_t repeat; /**< how many periods; 0: without end */
 	uint32_t reserved;
-	/** RTL_RECORD with a limit: a flight recorder. Older events may go, as left out, but not what describes
-	 *  others. 0: none. */
+	/** RTL_RECORD and RTL_ATTACH with a limit: a flight recorder. Older events may go, as left out, but not what
+	 *  describes others. 0: none. */
 	uint64_t last_ns;
 	/** RTL_REPLAY: the source plugin that reads `folder`, which may be a file then. NULL: a folder is a recording,
 	 *  a file is for the first source that reads it. */

@@ -112,11 +112,12 @@ class Attach(Faults):
     def test_collector_killed__sleeps_at_once(self):
         child = self.begin(env={"RTL_BUFFER_SIZE": "64M"})
         self.line(child)
-        for _ in range(rounds(4)):
-            rtl = self.attach(child)
+        for options in rounds(2) * ((), ("--last", "9")):
+            rtl = self.attach(child, *options)
             rtl.kill()
             rtl.wait()
             self.wait_until(lambda: not self.line(child), 20)  # until the buffer is full it takes a minute
+            self.assertEqual(len(os.listdir(self.spool)), 1)
         self.assertEqual(self.end(child), "")
 
     def test_collector_and_its_guard_killed__then_again(self):
@@ -150,6 +151,28 @@ class Attach(Faults):
             self.assertIn(f"rtl: process {child.pid} has ended\n", err)
             self.assertEqual(self.recorded(), 100)
             self.assertEqual(os.listdir(self.spool), [])
+
+    def test_last(self):
+        child = self.begin()
+        self.line(child)
+        for seconds in "1000", "0.2", "1000":
+            rtl = self.attach(child, "--last", seconds)
+            for _ in range(12):
+                self.assertEqual(self.line(child), 100)
+                time.sleep(0.05)
+            self.detach(rtl)
+            self.assertEqual(self.line(child), 0)
+            (published, delivered, lost), = self.ask(
+                "x.db", "SELECT sum(published), sum(delivered), sum(discarded + abandoned + missed)"
+                " FROM rtl_ledger WHERE stream = 'rtl.hsa'")
+            older = self.ask("x.db", "SELECT sum(count) FROM rtl_left_out WHERE cause = 'older than what is kept'")[0][0]
+            self.assertEqual((published, delivered, lost), (1300, self.operations("x.db"), 0))
+            self.assertEqual(published - delivered, older or 0)
+            self.assertEqual(seconds == "0.2", bool(older))
+        rtl = self.attach(child, "--last", "1000")
+        child.kill()
+        rtl.communicate(timeout=HANG_S)
+        self.assertEqual((rtl.returncode, self.recorded()), (0, 100))
 
     def test_listed_and_refused(self):
         if not self.ps():
