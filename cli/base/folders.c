@@ -132,15 +132,10 @@ void folders_fini(struct folders *folders)
 	*folders = (struct folders){0};
 }
 
-static void remove_file(void *user, const char *path)
-{
-	unlink(path);
-}
-
 static bool remove_debris(const char *path)
 {
-	each_entry(path, remove_file, NULL);
-	return !rmdir(path);
+	rtl_collector_snapshot_remove(path);
+	return access(path, F_OK);
 }
 
 size_t folders_clean(const struct folders *folders)
@@ -246,12 +241,6 @@ static void note_process(void *is, const char *path, const struct rtl_folder *fo
 	*(struct rtl_folder *)is = *found;
 }
 
-static void remove_entry(void *user, const char *path)
-{
-	if (unlink(path))
-		remove_debris(path);
-}
-
 static void add_sleeper(void *user, const char *path)
 {
 	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
@@ -259,14 +248,13 @@ static void add_sleeper(void *user, const char *path)
 	struct folders *folders = user;
 	struct stat st;
 
-	if (!is_own_folder(path, RTL_SLEEPER_PREFIX, &st) || is_known(folders, path))
+	if (!is_own_folder(path, RTL_SLEEPER_PREFIX, &st) || is_known(folders, path) ||
+	    strstr(path, "-last")) /* of an attach */
 		return;
 	(void)rtl_folder_look(path, &session);
 	folder_visit_spools(path, note_process, &folder.is);
-	if (!session.in_use && (folder.is.pid ? !folder.is.in_use : seems_dead(path))) {
-		each_entry(path, remove_entry, NULL);
-		rmdir(path);
-	}
+	if (!session.in_use && (folder.is.pid ? !folder.is.in_use : seems_dead(path)))
+		rtl_collector_snapshot_remove(path);
 	if (!folder.is.in_use)
 		return;
 	folder.changed = st.st_mtime;
@@ -281,11 +269,9 @@ void sleepers_find(struct folders *folders)
 
 	find(folders, add_sleeper);
 	/* one that has become another program by exec has made another one since */
-	for (size_t i = 0; i < folders->count; i++) {
-		size_t k = 0;
-
-		while (k < kept && folders->items[k].is.pid != folders->items[i].is.pid)
-			k++;
+	for (size_t i = 0, k; i < folders->count; i++) {
+		for (k = 0; k < kept && folders->items[k].is.pid != folders->items[i].is.pid; k++)
+			;
 		if (k < kept)
 			free(folders->items[i].path);
 		else

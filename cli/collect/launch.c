@@ -309,7 +309,6 @@ char *launch_default_output(const struct launch *launch, const char *suffix)
 int launch_deliver_kept(struct launch *launch)
 {
 	struct collect *collect = &launch->collect;
-	const struct session *session = &launch->session;
 	int status = CLI_OK;
 
 	if (collect->kept) {
@@ -319,8 +318,8 @@ int launch_deliver_kept(struct launch *launch)
 		return CLI_FAILED;
 	}
 	if (collect->met)
-		status =
-			collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL, false, collect->quiet);
+		status = collect_deliver(RTL_REPLAY, collect->recording, launch->session.list, NULL,
+					 false, collect->quiet);
 	if (status)
 		cli_error("the events are in %s; `rtl replay %s` delivers them to subscribers",
 			  collect->recording, collect->recording);
@@ -331,22 +330,16 @@ int launch_deliver_kept(struct launch *launch)
 
 void launch_report_left(const struct launch *launch)
 {
-	uint32_t left = launch->collect.left;
+	const uint32_t left = launch->collect.left, ms = launch->collect.kept_ms;
 
+	if (ms)
+		cli_error("the last %u.%03u s are kept, not %s: there was no more room (--limit)",
+			  ms / 1000, ms % 1000, launch->selection.last);
 	if (left)
 		cli_error("%u process%s of the command still ran when it ended; what %s from then "
 			  "on is not recorded (--wait-children waits for %s)",
 			  left, left > 1 ? "es" : "", left > 1 ? "they did" : "it did",
 			  left > 1 ? "them" : "it");
-}
-
-void launch_report_kept(const struct launch *launch)
-{
-	const uint32_t ms = launch->collect.kept_ms;
-
-	if (ms)
-		cli_error("the last %u.%03u s are kept, not %s: there was no more room (--limit)",
-			  ms / 1000, ms % 1000, launch->selection.last);
 }
 
 void launch_report_no_rocm(const struct launch *launch)

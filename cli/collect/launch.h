@@ -92,9 +92,8 @@ char *launch_ended(const struct launch *launch, int status);
 /** One line, if it did not end with status 0. */
 void launch_report_ended(const struct launch *launch, int status);
 
-/** One line if a flight recorder could not keep as much as it was asked to. */
-void launch_report_kept(const struct launch *launch);
-/** What is said of processes that still run when the command has ended, if there are any. */
+/** What is said of processes that still run when the command has ended, if there are any, and of a flight recorder that
+ * could not keep as much as it was asked to. */
 void launch_report_left(const struct launch *launch);
 /** One line if there are no interceptors for ROCm, so that work on the GPU was not seen. */
 void launch_report_no_rocm(const struct launch *launch);

@@ -49,29 +49,19 @@ static int refuse(const char *name)
 			  pid);
 }
 
-/* The one that is meant; its path is to be freed. */
-static int find(const char *name, struct folder *out)
+/* The one that is meant. */
+static int find(const struct folders *folders, const char *name, const struct folder **out)
 {
-	struct folders folders;
-	int status = CLI_OK;
 	size_t found = 0;
 
-	sleepers_find(&folders);
-	for (size_t i = 0; i < folders.count; i++)
-		if (is_meant(&folders.items[i], name) && !found++) {
-			*out = folders.items[i];
-			out->path = cli_need(strdup(out->path));
-		}
-	if (!found)
-		status = refuse(name);
-	else if (found > 1)
-		status = cli_usage("attach: %zu processes are '%s'; give the number of one (`rtl "
-				   "ps` lists them)",
-				   found, name);
-	if (found && status)
-		free(out->path);
-	folders_fini(&folders);
-	return status;
+	for (size_t i = 0; i < folders->count; i++)
+		if (is_meant(&folders->items[i], name) && !found++)
+			*out = &folders->items[i];
+	if (found > 1)
+		return cli_usage("attach: %zu processes are '%s'; give the number of one (`rtl "
+				 "ps` lists them)",
+				 found, name);
+	return found ? CLI_OK : refuse(name);
 }
 
 /* ---- rtl attach ---- */
@@ -139,17 +129,9 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 
 /* A process that puts the attached one to sleep if we are killed: it attaches, and leaves. Returns where we write a byte
  * when we have left, or -1: then that one sleeps when a buffer is full. */
-static int start_guard(const char *folder, const char *recording)
+static int start_guard(struct launch *launch, const struct folder *folder)
 {
-	const struct rtl_collector_options how = {.struct_size = sizeof(how),
-						  .kind = RTL_ATTACH,
-						  .subscribers = "",
-						  .own = &collect_nothing,
-						  .folder = folder};
-	struct rtl_collector *collector;
-	int ends[2], silent;
-	uint32_t left;
-	ssize_t got;
+	int ends[2];
 	char byte;
 
 	if (pipe2(ends, O_CLOEXEC))
@@ -160,58 +142,43 @@ static int start_guard(const char *folder, const char *recording)
 	}
 	setsid(); /* no signal of our terminal's or group's is for it */
 	close(ends[1]);
-	silent = open("/dev/null", O_RDWR | O_CLOEXEC);
-	for (int fd = 0; fd < 3; fd++)
-		dup2(silent, fd);
-	do
-		got = read(ends[0], &byte, 1);
-	while (got < 0 && errno == EINTR);
-	if (!got && recording)
-		rtl_collector_snapshot_remove(recording);
-	if (!got && !rtl_collector_create(&how, &collector, NULL, 0))
-		rtl_collector_finish(collector, &left);
+	if (read(ends[0], &byte, 1))
+		_exit(0);
+	rtl_collector_snapshot_remove(cli_format("%s-last", folder->path));
+	if (!collect_start(launch, (struct rtl_collector_options){.kind = RTL_ATTACH,
+								  .folder = folder->path,
+								  .own = &collect_nothing,
+								  .subscribers = ""}))
+		collect_finish(&launch->collect);
 	_exit(0);
-}
-
-/* Between the buffers and the subscribers, with --last; to be freed. */
-static char *name_recording(const struct launch *launch, const char *folder)
-{
-	return cli_format("%.*s" RTL_COLLECTOR_PREFIX "%d-%s-last",
-			  (int)(cli_base_name(folder) - folder), folder, (int)getpid(), launch->id);
 }
 
 static int attach(struct launch *launch, const struct folder *folder, uint64_t duration_ns)
 {
-	struct rtl_collector_options how = {.kind = RTL_ATTACH,
-					    .folder = folder->path,
-					    .subscribers = launch->session.list};
-	char *recording = NULL;
-	int status, guard;
+	const bool last = launch->selection.last;
+	const int guard = start_guard(launch, folder);
+	const char *subscribers = last ? NULL : launch->session.list;
+	int status = collect_start(launch, (struct rtl_collector_options){
+						   .kind = RTL_ATTACH,
+						   .folder = folder->path,
+						   .subscribers = subscribers,
+						   .limit_bytes = launch->selection.limit_bytes});
 
-	if (launch->selection.last) {
-		how.subscribers = NULL;
-		how.limit_bytes = launch->selection.limit_bytes;
-		how.output = recording = name_recording(launch, folder->path);
-	}
-	guard = start_guard(folder->path, recording);
-	status = collect_start(launch, how);
 	if (!status) {
 		launch->collected = true;
 		woken = &launch->collect;
 		catch_signals();
 		record(launch, folder->is.pid, duration_ns);
 		status = launch->collect.failed ? CLI_FAILED : CLI_OK;
-		if (recording && !status)
+		if (last && !status)
 			status = launch_deliver_kept(launch);
-		if (!recording || !status)
+		else if (last)
+			rtl_collector_snapshot_remove(launch->collect.recording);
+		if (!last || !status)
 			trace_report_collected(launch, 0);
-		launch_report_kept(launch);
 	}
-	if (recording && launch->collect.failed)
-		rtl_collector_snapshot_remove(recording);
 	(void)!write(guard, "", 1);
 	close(guard);
-	free(recording);
 	return status;
 }
 
@@ -221,13 +188,15 @@ static int prepare(struct launch *launch, uint64_t *duration_ns)
 	struct session *session = &launch->session;
 	int status = selection_prepare_last(&launch->selection, false);
 
+	session->default_mode = RTL_TRACE_MODE;
+	session->outputs.makes_tables = true;
+	session->summarizes = !launch->quiet;
 	if (!status && selection->duration &&
 	    (!selection_seconds(selection->duration, duration_ns) || !*duration_ns))
 		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
 				 selection->duration);
 	if (!status)
 		status = session_prepare_subscribers(session);
-	/* else the subscriber finds out at once */
 	if (!status && session->database && selection->last)
 		status = database_check_replaceable(session->database);
 	return status;
@@ -235,28 +204,27 @@ static int prepare(struct launch *launch, uint64_t *duration_ns)
 
 static int run(void *request)
 {
+	const struct folder *folder = NULL;
 	struct launch *launch = request;
-	struct folder folder;
-	char *output, *command[] = {folder.is.program, NULL};
+	char *command[] = {NULL, NULL}, *output = NULL;
 	uint64_t duration_ns = 0;
+	struct folders folders;
 	int status = launch_begin(launch, "attach");
 
+	sleepers_find(&folders);
 	if (!status)
-		status = find(launch->operands.list[0], &folder);
-	if (status)
-		return status;
-	launch->command = command;
-	output = launch_default_output(launch, ".db");
-	launch->session.outputs.makes_tables = true;
-	launch->session.summarizes = !launch->quiet;
-	launch->session.default_output = output;
-	launch->session.default_mode = RTL_TRACE_MODE;
-	status = prepare(launch, &duration_ns);
+		status = find(&folders, launch->operands.list[0], &folder);
+	if (!status) {
+		*command = (char *)(uintptr_t)folder->is.program;
+		launch->command = command;
+		launch->session.default_output = output = launch_default_output(launch, ".db");
+		status = prepare(launch, &duration_ns);
+	}
 	if (!status)
-		status = attach(launch, &folder, duration_ns);
+		status = attach(launch, folder, duration_ns);
 	launch_fini(launch);
 	free(output);
-	free(folder.path);
+	folders_fini(&folders);
 	return status;
 }
 

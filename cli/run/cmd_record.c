@@ -62,7 +62,6 @@ static void report(const struct launch *launch, const char *output, int status)
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
 	ending_say_missing(&ending);
-	launch_report_kept(launch);
 	if (!launch->collect.met || !launch->quiet)
 		launch_report_no_rocm(launch);
 	launch_report_left(launch);

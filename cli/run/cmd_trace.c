@@ -89,10 +89,8 @@ static int run_collected(struct launch *launch)
 	if (error)
 		return error;
 	if (launch->selection.last) {
-		if (!launch_deliver_kept(launch)) {
+		if (!launch_deliver_kept(launch))
 			trace_report_collected(launch, status);
-			launch_report_kept(launch);
-		}
 		child_end_like(status);
 	}
 	if (launch->collect.kept)

@@ -346,7 +346,7 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 static bool makes_sense(const struct rtl_collector_options *o)
 {
 	if (is_record(o))
-		return (o->output || (o->kind == RTL_RECORD && o->last_ns)) &&
+		return (o->output || (o->kind != RTL_RECORD_RECOVER && o->last_ns)) &&
 		       (!o->last_ns || o->limit_bytes) && !o->subscribers && !o->own;
 	return o->kind <= RTL_ATTACH && o->subscribers;
 }
@@ -381,7 +381,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	if (!err)
 		err = claim_folder(c, &line);
 	if (!err)
-		err = is_record(&o) ? start_recorder(c, &o, &line) : start_subscribers(c, &o, &line);
+		err = is_record(&o) ? start_recorder(c, &o, &line)
+				    : start_subscribers(c, &o, &line);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
 	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)

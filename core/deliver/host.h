@@ -76,8 +76,7 @@ void host_await_stream(struct host *host, uint32_t number);
 /* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops for a flush and goes on
  * later. */
 bool host_pass(struct host *host);
-/* Now and then, and at once where the collector leaves: shares the room for further rings among the processes, and frees
- * idle rings. The passes' thread. */
+/* Now and then, or as the collector leaves: shares the room for further rings, frees idle ones. The passes' thread. */
 void host_tidy(struct host *host, bool leaves);
 /* What waits in the processes' rings, in bytes. The thread that makes the passes. */
 uint64_t host_backlog(const struct host *host);

@@ -10,8 +10,6 @@
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
 #define GIVE_BACK_NS 1000000000u
-/* Bytes of a few of the largest records. */
-#define KEPT_AROUND (64u << 10)
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -334,7 +332,7 @@ static void empty_ring(const struct reader_ring *r, bool own)
  * on, and room for records around it, of which one may be under way. */
 static void thin_ring(const struct reader_ring *r)
 {
-	const uint64_t begin = reader_offset(r), end = begin + RING_PIECE + KEPT_AROUND;
+	const uint64_t begin = reader_offset(r), end = begin + RING_PIECE + 8 * RTL_PAYLOAD_MAX;
 
 	/* acquire: with the release of its thread; release: with the acquire in ring_prepare, which begins again */
 	if (__atomic_load_n(&r->ring->head, __ATOMIC_ACQUIRE) == r->position &&

@@ -100,8 +100,7 @@ const struct rtl_record *reader_walk(struct reader_ring *ring);
 void reader_announce_release(struct reader *reader);
 /* Gives threads back the room of all records that reader_next has returned. */
 void reader_release(struct reader *reader);
-/* Gives back the memory of free rings that nobody has needed for a while. own: of this process. `leaves`: of all, as
- * nothing is wanted any more, and of drained ones in use what their threads do not touch. */
+/* Gives back the memory of rings free for a while, or, where a collector leaves, of all. own: of this process. */
 void reader_give_back(struct reader *reader, bool own, bool leaves);
 /* Bytes of free rings whose memory was given back. */
 uint64_t reader_empty(const struct reader *reader);

@@ -579,23 +579,12 @@ bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
 	return ok;
 }
 
-static bool export_last(struct recorder *recorder, struct source *source, bool stays)
-{
-	const int dir_fd = recorder_open_folder(recorder, source);
-	const bool ok = dir_fd >= 0 && recorder_export(source, dir_fd, source->segments,
-						       stays ? source->saved : NULL);
-
-	if (!ok)
-		failed(recorder);
-	fd_close(dir_fd);
-	return ok;
-}
-
 void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 {
 	for (uint32_t i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 		bool stays; /* it is left, after its last pass */
+		int dir_fd;
 
 		if (source->closed || (!all && !source_is_gone(source)))
 			continue;
@@ -604,8 +593,15 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 			;
 		while (!stays && source_is_gone(source) && source_seal(source, false))
 			save_source(recorder, source, true);
-		if (!recorder_failure(recorder) && export_last(recorder, source, stays))
+		if (recorder_failure(recorder))
+			continue;
+		dir_fd = recorder_open_folder(recorder, source);
+		if (dir_fd >= 0 &&
+		    recorder_export(source, dir_fd, source->segments, stays ? source->saved : NULL))
 			source_close(source, !stays);
+		else
+			failed(recorder);
+		fd_close(dir_fd);
 	}
 }
 

@@ -454,8 +454,7 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bo
 		ok |= !madvise(ring_data(ring) + from, to - from,
 			       alone ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 	if (ok) {
-		/* release: with the acquire in writer.c; two at once may do the same work, and the mark only goes up,
-		 * but where a collector leaves: it has given back what is below (thin_ring) */
+		/* release: with the acquire in writer.c; two at once may do the same work; only thin_ring lowers it */
 		while (ready >= from && ready < to &&
 		       !__atomic_compare_exchange_n(&ring->ready, &ready, to, false,
 						    __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))

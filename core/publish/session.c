@@ -202,23 +202,18 @@ static enum fate look_for_fate(int *err)
 
 static void say_fate(enum fate now, int err)
 {
-	if (now == FATE_ENDED)
-		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended, and recording with it");
-	else if (now == FATE_REMOVED)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s was removed: recording has ended",
-			 session_folder());
-	else if (now == FATE_OUT_OF_REACH)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s cannot be reached (%s): events that find no "
-			 "room are discarded and counted",
-			 session_folder(), strerror(err));
-	else
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector is gone: recording goes on until RTL_BUFFER_TOTAL is used "
-			 "up, then events are discarded and counted; `rtl recover %s` completes "
-			 "the trace",
-			 session_folder());
+	static const char *const texts[] = {
+		[FATE_ENDED] = "the collector has ended, and recording with it",
+		[FATE_REMOVED] = "the collector's folder %s was removed: recording has ended",
+		[FATE_OUT_OF_REACH] = "the collector's folder %s cannot be reached (%s): events "
+				      "that find no room are discarded and counted",
+		[FATE_DIED] = "the collector is gone: recording goes on until RTL_BUFFER_TOTAL is "
+			      "used up, then events are discarded and counted; `rtl recover %s` "
+			      "completes the trace",
+	};
+
+	log_line(now == FATE_ENDED ? RTL_LEVEL_INFO : RTL_LEVEL_WARNING, "bus", texts[now],
+		 session_folder(), strerror(err));
 }
 
 /* Of a collector that had attached itself: the process sleeps again. Meanwhile no other one comes. */

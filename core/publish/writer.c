@@ -239,8 +239,7 @@ static void fill_end(struct writer *writer, size_t bytes)
 }
 
 /* How many bytes from the cursor on may be written, at most `most`. The consumer usually prepares them ahead. On a full
- * disk they end early, with room for a filler. What is prepared may hold records where a collector has given memory
- * back (thin_ring in reader.c). */
+ * disk they end early, with room for a filler. After thin_ring (reader.c) what is prepared may hold records. */
 static size_t usable(const struct writer *writer, size_t need, size_t most)
 {
 	struct ring_header *ring = writer->ring;
@@ -350,8 +349,7 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 			return false;
 		}
 	}
-	piece = capacity / 4;
-	piece = session_is_own() && piece > RING_PIECE ? RING_PIECE : piece;
+	piece = session_is_own() && capacity / 4 > RING_PIECE ? RING_PIECE : capacity / 4;
 	piece = piece > need ? piece : need;
 	piece = piece < room ? piece : room;
 	piece = piece < here ? piece : here;

@@ -105,7 +105,8 @@ class Attach(Faults):
         finally:
             over.set()
             thread.join()
-        self.assertEqual(sum(counts), sum(sums))
+        # what is under way when rtl leaves is of no period
+        self.assertIn(sum(counts) - sum(sums), range(len(sums) + 1))
         # on a busy machine a thread may have to wait for the collector
         self.assertRegex(self.end(child), r"^(rtl: bus warning: the buffers of process \d+ are full .* nothing is lost; .*\n)?$")
 
@@ -117,6 +118,7 @@ class Attach(Faults):
             rtl.kill()
             rtl.wait()
             self.wait_until(lambda: not self.line(child), 20)  # until the buffer is full it takes a minute
+            self.wait_until(lambda: not self.ps()[child.pid]["attached"])
             self.assertEqual(len(os.listdir(self.spool)), 1)
         self.assertEqual(self.end(child), "")
 
