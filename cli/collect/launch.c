@@ -311,12 +311,10 @@ int launch_deliver_kept(struct launch *launch)
 	struct collect *collect = &launch->collect;
 	int status = CLI_OK;
 
-	if (collect->kept) {
-		cli_error("the trace is not complete; `rtl recover %s` completes it when that is "
-			  "possible",
-			  collect->kept);
-		return CLI_FAILED;
-	}
+	if (collect->kept)
+		return cli_failed("the trace is not complete; `rtl recover %s` completes it when "
+				  "that is possible",
+				  collect->kept);
 	if (collect->met)
 		status = collect_deliver(RTL_REPLAY, collect->recording, launch->session.list, NULL,
 					 false, collect->quiet);

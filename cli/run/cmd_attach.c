@@ -110,16 +110,17 @@ static bool has_ended(int pid, int fd)
 
 static void record(struct launch *launch, int pid, uint64_t duration_ns)
 {
-	const uint64_t end_ns = duration_ns ? rtl_clock_ns() + duration_ns : UINT64_MAX;
+	uint64_t end_ns;
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	bool ended = false;
 
 	if (!launch->quiet)
 		cli_error("attached to process %d, %s; Ctrl-C detaches", pid, *launch->command);
+	collect_poll(&launch->collect); /* the process is told; its time begins */
+	end_ns = duration_ns ? rtl_clock_ns() + duration_ns : UINT64_MAX;
 	while (!stopped && !(ended = has_ended(pid, fd)) && rtl_clock_ns() < end_ns)
 		collect_poll(&launch->collect);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	woken = NULL;
 	collect_finish(&launch->collect);
 	launch->collect.left = 0; /* that is how it should be */
