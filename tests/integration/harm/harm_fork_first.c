@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * harm_fork_first [rounds]: in each round a process that has not used rtl yet makes its first mark
- * on one thread while another one forks; the child makes a mark, too, and ends. A child that hangs
- * is ended by an alarm. Prints "harm_fork_first: ok".
- */
+/* harm_fork_first [rounds]: in each round a process that has not used rtl yet makes its first mark on one thread while
+ * another one forks; the child makes a mark, too, and ends. A child that hangs is ended by an alarm. Prints
+ * "harm_fork_first: ok". */
 #define PROGRAM "harm_fork_first"
 #include "../../programs/check.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * harm_fork_loader: the first mark of roctx, where that is preloaded, or else a new tracepoint of
- * rtl looks at the libraries that are loaded, on one thread, while another one forks; the child
- * does the same. Prints "harm_fork_loader: ok".
- */
+/* harm_fork_loader: the first mark of roctx, where that is preloaded, or else a new tracepoint of rtl looks at the
+ * libraries that are loaded, on one thread, while another one forks; the child does the same. Prints "harm_fork_loader:
+ * ok". */
 #define PROGRAM "harm_fork_loader"
 #include "../../programs/check.h"
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hip_calls [THREADS]: calls a good part of HIP's API from each of the threads, some of it with bad
- * arguments, and writes a line for each call: "thread TID call NAME RESULT STREAM DEVICE", in the
- * order of the thread's calls, for hip_compare.py, and, behind a call that makes a GPU run kernels of
- * the program, "thread TID kernels COUNT PART-OF-THEIR-NAME"; behind some, "thread TID args
- * ARGUMENTS". Kernels need not run.
- */
+/* hip_calls [THREADS]: calls a good part of HIP's API from each of the threads, some of it with bad arguments, and
+ * writes a line for each call: "thread TID call NAME RESULT STREAM DEVICE", in the order of the thread's calls, for
+ * hip_compare.py, and, behind a call that makes a GPU run kernels of the program, "thread TID kernels COUNT
+ * PART-OF-THEIR-NAME"; behind some, "thread TID args ARGUMENTS". Kernels need not run. */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hip_last [SECONDS]: launches kernels that are numbered by their blocks for so long, asks for a snapshot while
- * nothing is under way and a range is open, and does so again. $RTL and $SNAPSHOT say how and to where.
- */
+/* hip_last [SECONDS]: launches kernels that are numbered by their blocks for so long, asks for a snapshot while nothing
+ * is under way and a range is open, and does so again. $RTL and $SNAPSHOT say how and to where. */
 #define PROGRAM "hip_last"
 #include "../../programs/check.h"
 #include <chrono>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hip_under_way LAUNCHES: two threads launch kernels on two streams each, which take minutes where a workgroup takes 20 ms, and wait for them.
- * Prints a line for each launch, and an empty one before they wait; ends by abort when it reads a line.
- */
+/* hip_under_way LAUNCHES: two threads launch kernels on two streams each, which take minutes where a workgroup takes 20
+ * ms, and wait for them. Prints a line for each launch, and an empty one before they wait; ends by abort when it reads
+ * a line. */
 #include <cstdio>
 #include <cstdlib>
 #include <hip/hip_runtime.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hip_unfinished kill|_exit|exec: a thread waits for a stream whose callback does not return, within a
- * range of roctx and with another one started; meanwhile the process ends in that way. Prints the thread's
- * id, and the stream that it waits for.
- */
+/* hip_unfinished kill|_exit|exec: a thread waits for a stream whose callback does not return, within a range of roctx
+ * and with another one started; meanwhile the process ends in that way. Prints the thread's id, and the stream that it
+ * waits for. */
 #include <hip/hip_runtime.h>
 #include <signal.h>
 #include <stdint.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Macros for the functions of a table (streams/call/table.py says its language): each argument as 64 bits.
- */
+/* Macros for the functions of a table (streams/call/table.py says its language): each argument as 64 bits. */
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * harm_fork [hsa]: two threads fork, again and again, while others are in everything that a
- * interceptor or the bus has a lock around: ranges of roctx, registrations, events, lookups of
- * functions, and with "hsa" queues, signals and dispatches. Each child uses all but HSA, and ends
- * in one of three ways; one that does not end within some time is killed by an alarm. Prints
- * "harm_fork: ok".
- */
+/* harm_fork [hsa]: two threads fork, again and again, while others are in everything that a interceptor or the bus has
+ * a lock around: ranges of roctx, registrations, events, lookups of functions, and with "hsa" queues, signals and
+ * dispatches. Each child uses all but HSA, and ends in one of three ways; one that does not end within some time is
+ * killed by an alarm. Prints "harm_fork: ok". */
 #define _GNU_SOURCE
 #define PROGRAM "harm_fork"
 #include "hsa_program.h"

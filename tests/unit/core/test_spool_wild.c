@@ -282,31 +282,21 @@ struct scribbler {
 	uint32_t stop;
 };
 
-static uint64_t random_bits(void)
-{
-	static __thread uint64_t state = 88172645463325252u;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
-
 static uint64_t wild_value(const uint64_t *at)
 {
-	switch (random_bits() % 6) {
+	switch (unit_random() % 6) {
 	case 0:
 		return 0;
 	case 1:
 		return UINT64_MAX;
 	case 2:
-		return *at + 8 * (random_bits() % 64);
+		return *at + 8 * (unit_random() % 64);
 	case 3:
-		return *at ^ 1ull << random_bits() % 64;
+		return *at ^ 1ull << unit_random() % 64;
 	case 4:
-		return random_bits() % 4096 * 8;
+		return unit_random() % 4096 * 8;
 	default:
-		return random_bits();
+		return unit_random();
 	}
 }
 
@@ -326,7 +316,7 @@ static void scribble_over(const char *folder, const char *file)
 		    MAP_FAILED) {
 		n = (size_t)st.st_size / 8;
 		for (i = 0; i < 200; i++) {
-			at = i % 4 ? random_bits() % n : random_bits() % (n < 64 ? n : 64);
+			at = i % 4 ? unit_random() % n : unit_random() % (n < 64 ? n : 64);
 			words[at] = wild_value(&words[at]);
 		}
 		munmap(words, (size_t)st.st_size);

@@ -50,6 +50,17 @@ static inline void unit_add(const char *name, CMUnitTestFunction test, CMFixture
 	}                                                                                          \
 	static void of_##name_(__attribute__((unused)) made_)
 
+/* Random numbers, the same in each run, of each thread. */
+__attribute__((unused)) static uint64_t unit_random(void)
+{
+	static __thread uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
 /* main, with what is done around each test and around all of them; NULL: nothing. */
 #define RUN_TESTS(setup_, teardown_, group_setup_, group_teardown_)                                \
 	int main(int argc_, char **argv_)                                                          \

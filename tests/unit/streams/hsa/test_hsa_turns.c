@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Turns of dispatches on a GPU (streams/hsa/counter/turns.c). A thread stands for each queue of the
- * GPU: it completes "ready", waits for "grant", works and completes the last signal, as the packets
- * would. The work is counted in one place that is read when the turn ends.
- */
+/* Turns of dispatches on a GPU (streams/hsa/counter/turns.c). A thread stands for each queue of the GPU: it completes
+ * "ready", waits for "grant", works and completes the last signal, as the packets would. The work is counted in one
+ * place that is read when the turn ends. */
 #include <stdatomic.h>
 
 #include <pthread.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how
- * often. Strict parsers read whole files in tests/integration/timeline.
- */
+/* Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how often. Strict parsers
+ * read whole files in tests/integration/timeline. */
 
 #include <rtl/describe.h>
 

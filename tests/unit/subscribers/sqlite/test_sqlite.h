@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_sqlite.h: what the tests of libsqlite_sub.so share: a folder for each test, a plugin that
- * runs in a fake host, and questions to the database that it leaves.
- */
+/* test_sqlite.h: what the tests of libsqlite_sub.so share: a folder for each test, a plugin that runs in a fake host,
+ * and questions to the database that it leaves. */
 #pragma once
 
 #include "fake_host.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_sqlite_links.c: calls of HIP and what they made a GPU do, delivered in any order: each
- * operation is linked to its call's row, once.
- */
+/* test_sqlite_links.c: calls of HIP and what they made a GPU do, delivered in any order: each operation is linked to
+ * its call's row, once. */
 #include "test_sqlite.h"
 
 enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };

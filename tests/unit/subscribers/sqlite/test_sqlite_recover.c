@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_sqlite_recover.c: an output whose host died is continued by another: each event once, ids go on, names and
- * tables are found again. The fake host plays the run once more and leaves out what the plugin says to have.
- */
+/* test_sqlite_recover.c: an output whose host died is continued by another: each event once, ids go on, names and
+ * tables are found again. The fake host plays the run once more and leaves out what the plugin says to have. */
 #include "test_sqlite.h"
 
 #include <rtl/describe.h>

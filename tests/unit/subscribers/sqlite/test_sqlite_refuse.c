@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_sqlite_refuse.c: outputs that cannot be continued. Each is refused in one line that names
- * the file, and stays as it is.
- */
+/* test_sqlite_refuse.c: outputs that cannot be continued. Each is refused in one line that names the file, and stays as
+ * it is. */
 #include "test_sqlite.h"
 
 #include <sys/stat.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of libstats_sub.so: collectives and their kernels, on the fake host. */
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "events/events.h"
 #include "fake_host.h"
 #include "unit.h"

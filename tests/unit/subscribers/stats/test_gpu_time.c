@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What GPUs did and why they did nothing, against what is found out for each nanosecond by itself: random work of
- * several streams, submitted by threads that make calls and are in ranges.
- */
-#include <string.h>
-
+/* What GPUs did and why they did nothing, against what is found out for each nanosecond by itself: random work of
+ * several streams, submitted by threads that make calls and are in ranges. */
 #include "model.h"
 #include "unit.h"
 
@@ -15,14 +11,9 @@
 
 enum { CALL_A, CALL_B, WAIT, GRAPH, RANGE_A, RANGE_B };
 
-static uint64_t random_state = 1;
-
 static uint64_t random_below(uint64_t end)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % end;
+	return unit_random() % end;
 }
 
 /* Something that a thread did; in order of end, as it is delivered. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check_definitions FILE GFX...: reads a file of definitions for each GPU and compiles every metric; a
- * line for each that cannot be had. Exit status 1 if a GPU has nothing, or the file cannot be read.
- */
+/* check_definitions FILE GFX...: reads a file of definitions for each GPU and compiles every metric; a line for each
+ * that cannot be had. Exit status 1 if a GPU has nothing, or the file cannot be read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
