@@ -2,7 +2,6 @@
 /* See histogram.h. */
 #include "histogram.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 void histogram_fini(struct histogram *histogram)
@@ -65,30 +64,20 @@ static double bucket_count(const struct histogram *histogram, unsigned octave, u
 	return buckets ? (double)buckets[bucket] : 0;
 }
 
-struct histogram_ranks histogram_compare(const struct histogram *a, const struct histogram *b)
+double histogram_greater(const struct histogram *a, const struct histogram *b)
 {
-	const double in_a = (double)a->count, in_b = (double)b->count, all = in_a + in_b;
-	double below = 0, greater = 0, ties = 0, variance;
+	double below = 0, greater = 0;
 
 	if (!a->count || !b->count)
-		return (struct histogram_ranks){0.5, 0};
+		return 0.5;
 	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++) {
 		for (unsigned j = 0; j < HISTOGRAM_BUCKETS && (a->octaves[i] || b->octaves[i]);
 		     j++) {
-			const double of_a = bucket_count(a, i, j), of_b = bucket_count(b, i, j);
-			const double tied = of_a + of_b;
+			const double of_a = bucket_count(a, i, j);
 
-			greater += of_b * (below + of_a / 2);
+			greater += bucket_count(b, i, j) * (below + of_a / 2);
 			below += of_a;
-			ties += tied * tied * tied - tied;
 		}
 	}
-	variance = in_a * in_b / 12 * (all + 1 - ties / (all * (all - 1)));
-	/* All are equal: no difference at all. */
-	if (variance <= 0)
-		return (struct histogram_ranks){0.5, 0};
-	return (struct histogram_ranks){
-		.greater = greater / (in_a * in_b),
-		.confidence = erf(fabs(greater - in_a * in_b / 2) / sqrt(2 * variance)),
-	};
+	return greater / ((double)a->count * (double)b->count);
 }

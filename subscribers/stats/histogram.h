@@ -45,11 +45,5 @@ bool histogram_merge(struct histogram *to, const struct histogram *from);
 /** The value that `share` (0 to 1) of all values do not exceed (nearest rank); 0 if there are none. */
 uint64_t histogram_quantile(const struct histogram *histogram, double share);
 
-/** How durations of `b` compare to those of `a`: the rank-sum test of Mann and Whitney, corrected for ties. Values of
- * one bucket are equal. */
-struct histogram_ranks {
-	double greater; /**< how often a value of b is greater than one of a, an equal one half: 0 to 1 */
-	double confidence; /**< that this differs from one half by more than chance: 0 to 1 */
-};
-
-struct histogram_ranks histogram_compare(const struct histogram *a, const struct histogram *b);
+/** How often a value of b is greater than one of a, an equal one half: 0 to 1. Values of one bucket are equal. */
+double histogram_greater(const struct histogram *a, const struct histogram *b);

@@ -7,8 +7,10 @@
 
 /* How often chance may make a row of a table look slower or faster, of all its rows together. */
 #define CHANCE 0.01
-/* Of one run of each side: so many durations of 100 must be greater, beside one half. */
+/* Of one run of each side: so many durations of 100 must be greater, beside one half, */
 #define CLEARLY 0.14
+/* and the standard deviation of a run's stretches be no more of their mean. */
+#define STEADY 0.05
 
 enum verdict { SAME, SLOWER, FASTER, UNSURE, NEW, GONE };
 
@@ -24,15 +26,15 @@ struct change {
 	double of_mean, of_median; /* 0.08: 8 % more */
 	double margin;             /* of of_mean, with a confidence of 95 %; negative: not known */
 	int64_t total_ns;          /* more than before, of a run */
-	struct histogram_ranks ranks;
-	double confidence; /* that it is no chance */
+	double greater;            /* how often one of after is */
+	double confidence;         /* that it is no chance; 0: there are too few to tell */
 	enum verdict verdict;
 };
 
 struct changes {
 	const struct summary_difference *how;
 	const struct summary_section *section;
-	struct change *rows;
+	struct change *rows; /* the summary's */
 	size_t count, same;
 	uint64_t total_ns[2]; /* of a run */
 };
@@ -47,34 +49,50 @@ static double growth(double before, double after)
 	return before > 0 ? after / before - 1 : 0;
 }
 
-/* ---- several runs */
+/* ---- samples */
 
+/* Means of a name: of runs, or of the stretches of one. */
 struct sample {
 	size_t count;
-	double mean, variance; /* of the means of runs */
+	double mean, squares;
+	double error; /* of the mean, squared */
 };
 
-/* What the runs of a side say of a name: each that has it says its mean. */
-static struct sample sample_runs(const struct changes *changes, int side, const char *name)
+static void sample_add(struct sample *sample, double mean)
+{
+	const double before = sample->mean;
+
+	sample->mean += (mean - before) / (double)++sample->count;
+	sample->squares += (mean - before) * (mean - sample->mean);
+}
+
+/* Each run of a side that has the name says its mean. Where it is one run, another may be as far off as one of its
+ * stretches is: their number makes its mean no more certain. Where these differ much, from something that changed within
+ * the run, so may runs, and nothing is said. */
+static struct sample sample_side(const struct changes *changes, int side, const char *name)
 {
 	const struct summary_difference *how = changes->how;
 	const struct summary_section *section = changes->section;
+	const bool several = how->count[side] > 1;
 	struct sample sample = {0};
-	double squares = 0;
 
 	for (size_t i = 0; i < how->count[side]; i++) {
 		struct summary_section *of = summary_section(how->runs[side][i], section->stream,
 							     section->kind, section->title);
 		const struct summary_group *group = of ? summary_group(of, name) : NULL;
-		double mean, before = sample.mean;
+		const struct summary_stretches *in = group ? &group->stretches : NULL;
 
-		if (!group || !group->count)
-			continue;
-		mean = (double)group->total_ns / (double)group->count;
-		sample.mean += (mean - before) / (double)++sample.count;
-		squares += (mean - before) * (mean - sample.mean);
+		if (several && group && group->count)
+			sample_add(&sample, (double)group->total_ns / (double)group->count);
+		for (uint32_t k = 0; !several && group && k < in->count; k++)
+			sample_add(&sample, (double)in->sums[k] / (double)(1u << in->shift));
 	}
-	sample.variance = sample.count > 1 ? squares / (double)(sample.count - 1) : 0;
+	if (sample.count < (several ? 2 : SUMMARY_STRETCHES / 2))
+		return (struct sample){0};
+	sample.error = sample.squares / (double)(sample.count - 1);
+	if (!several && sqrt(sample.error) > STEADY * sample.mean)
+		return (struct sample){0};
+	sample.error /= several ? (double)sample.count : 1;
 	return sample;
 }
 
@@ -93,34 +111,36 @@ static double student(double t, double freedom)
 	return 2 * scale * sqrt(freedom) * sum * width / 3;
 }
 
-/* Welch's t-test of the means of runs, if each side has two or more. */
-static void compare_runs(const struct changes *changes, struct change *change)
+/* Welch's t-test. */
+static void compare_samples(const struct changes *changes, struct change *change)
 {
-	const struct sample a = sample_runs(changes, 0, change->is[0]->name);
-	const struct sample b = sample_runs(changes, 1, change->is[0]->name);
-	double of_a, of_b, error, freedom, low = 0, high = 1000;
+	const struct sample a = sample_side(changes, 0, change->is[0]->name);
+	const struct sample b = sample_side(changes, 1, change->is[0]->name);
+	const double error = sqrt(a.error + b.error);
+	double freedom, low = 0, high = 1000;
 
-	if (a.count < 2 || b.count < 2)
+	if (!a.count || !b.count)
 		return;
-	of_a = a.variance / (double)a.count;
-	of_b = b.variance / (double)b.count;
-	error = sqrt(of_a + of_b);
-	change->mean_ns[0] = a.mean;
-	change->mean_ns[1] = b.mean;
-	change->of_mean = growth(a.mean, b.mean);
-	change->margin = 0;
 	change->confidence = a.mean < b.mean || a.mean > b.mean;
+	if (changes->how->count[0] > 1 && changes->how->count[1] > 1) {
+		change->mean_ns[0] = a.mean;
+		change->mean_ns[1] = b.mean;
+		change->of_mean = growth(a.mean, b.mean);
+		change->margin = 0;
+	}
 	if (error <= 0)
 		return;
-	freedom = (of_a + of_b) * (of_a + of_b) /
-		  (of_a * of_a / (double)(a.count - 1) + of_b * of_b / (double)(b.count - 1));
+	freedom = (a.error + b.error) * (a.error + b.error) /
+		  (a.error * a.error / (double)(a.count - 1) +
+		   b.error * b.error / (double)(b.count - 1));
 	change->confidence = student(fabs(b.mean - a.mean) / error, freedom);
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 40 && change->margin >= 0; i++) {
 		const double middle = (low + high) / 2;
 
 		*(student(middle, freedom) < 0.95 ? &low : &high) = middle;
 	}
-	change->margin = a.mean > 0 ? high * error / a.mean : 0;
+	if (change->margin >= 0 && a.mean > 0)
+		change->margin = high * error / a.mean;
 }
 
 /* ---- rows */
@@ -129,7 +149,7 @@ static void compare_runs(const struct changes *changes, struct change *change)
 static void judge(const struct changes *changes, struct change *change, size_t rows)
 {
 	const bool is_gpu = !strcmp(changes->section->kind, "task");
-	const double greater = change->ranks.greater - 0.5;
+	const double greater = change->greater - 0.5;
 	bool is_sure = change->confidence >= 1 - CHANCE / (double)rows;
 
 	if (!things(change->is[0]) || !things(change->is[1])) {
@@ -161,10 +181,9 @@ static void compare(const struct changes *changes, struct change *change, size_t
 	change->total_ns = (int64_t)(total_ns[1] - total_ns[0]);
 	change->of_mean = growth(change->mean_ns[0], change->mean_ns[1]);
 	change->of_median = growth((double)median_ns[0], (double)median_ns[1]);
-	change->ranks = histogram_compare(&change->is[0]->histogram, &change->is[1]->histogram);
-	change->confidence = change->ranks.confidence;
+	change->greater = histogram_greater(&change->is[0]->histogram, &change->is[1]->histogram);
 	change->margin = -1;
-	compare_runs(changes, change);
+	compare_samples(changes, change);
 	judge(changes, change, rows);
 }
 
@@ -181,62 +200,39 @@ static int compare_changes(const void *a, const void *b)
 	return strcmp(x->is[0]->name, y->is[0]->name);
 }
 
-static int add_change(struct changes *changes, const struct summary_group *before,
-		      const struct summary_group *after, size_t rows)
-{
-	struct change *row = &changes->rows[changes->count];
-
-	if (!before || !after)
-		return -1;
-	row->is[0] = before;
-	row->is[1] = after;
-	compare(changes, row, rows);
-	changes->count++;
-	changes->same += row->verdict == SAME;
-	return 0;
-}
-
-/* The rows of both; a section gets a row that only the other one has, with nothing counted. */
-static int pair_groups(struct summary_section *const sections[2],
-		       const struct summary_view views[2], struct changes *changes)
-{
-	const size_t rows = views[0].count + views[1].count;
-
-	changes->rows = calloc(rows + 1, sizeof(*changes->rows));
-	if (!changes->rows)
-		return -1;
-	for (size_t i = 0; i < views[0].count; i++) {
-		const struct summary_group *before = views[0].groups[i];
-
-		if (add_change(changes, before, summary_group(sections[1], before->name), rows))
-			return -1;
-	}
-	for (size_t i = 0; i < views[1].count; i++) {
-		const struct summary_group *after = views[1].groups[i];
-		const struct summary_group *before = summary_group(sections[0], after->name);
-
-		if ((!before || !things(before)) && add_change(changes, before, after, rows))
-			return -1;
-	}
-	return 0;
-}
-
+/* Each section gets a row for what only the other one has, with nothing counted. 0, or -1. */
 static int find_changes(struct summary_section *const sections[2], struct changes *changes)
 {
-	struct summary_view views[2] = {0};
-	int rc = -1;
+	struct summary_section *const a = sections[0], *const b = sections[1];
 
-	if (!summary_view(sections[0], SUMMARY_BY_TOTAL, &views[0]) &&
-	    !summary_view(sections[1], SUMMARY_BY_TOTAL, &views[1]))
-		rc = pair_groups(sections, views, changes);
-	for (int i = 0; i < 2; i++) {
-		changes->total_ns[i] = views[i].total_ns / changes->how->count[i];
-		free(views[i].groups);
+	for (size_t i = 0; i < b->groups.capacity; i++) {
+		const struct summary_group *after = section_group_at(b, i);
+
+		if (after && !summary_group(a, after->name))
+			return -1;
 	}
-	if (rc) {
-		free(changes->rows);
-		return rc;
+	changes->rows = summary_alloc(a->summary, (a->groups.count + 1) * sizeof(*changes->rows));
+	for (size_t i = 0; changes->rows && i < a->groups.capacity; i++) {
+		const struct summary_group *before = section_group_at(a, i);
+		struct change *row = &changes->rows[changes->count];
+
+		if (!before)
+			continue;
+		*row = (struct change){.is = {before, summary_group(b, before->name)}};
+		if (!row->is[1])
+			return -1;
+		if (!(things(before) + things(row->is[1]))) /* none had ended */
+			continue;
+		compare(changes, row, a->groups.count);
+		changes->count++;
+		changes->same += row->verdict == SAME;
+		for (int k = 0; k < 2; k++)
+			changes->total_ns[k] += row->is[k]->total_ns;
 	}
+	if (!changes->rows)
+		return -1;
+	for (int k = 0; k < 2; k++)
+		changes->total_ns[k] /= changes->how->count[k];
 	qsort(changes->rows, changes->count, sizeof(*changes->rows), compare_changes);
 	return 0;
 }
@@ -275,8 +271,9 @@ static void fill_row(const struct changes *changes, struct summary_row *row,
 			    change->of_mean * 100, change->margin * 100);
 		summary_set(row->cells[MEDIAN], "%+.1f%%", change->of_median * 100);
 		/* Rounded down: never 100 %. */
-		summary_set(row->cells[SURENESS], "%.1f%%",
-			    fmin(floor(change->confidence * 1000) / 10, 99.9));
+		if (change->confidence > 0)
+			summary_set(row->cells[SURENESS], "%.1f%%",
+				    fmin(floor(change->confidence * 1000) / 10, 99.9));
 	}
 	row->name = change->is[0]->name;
 	summary_set(row->cells[VERDICT], "%s", verdicts[change->verdict]);
@@ -351,7 +348,7 @@ static void print_json_row(struct json *json, const struct changes *changes,
 		if (change->margin >= 0)
 			json_real(json, "mean_margin", change->margin, 6);
 		json_real(json, "median_change", change->of_median, 6);
-		json_real(json, "greater", change->ranks.greater, 6);
+		json_real(json, "greater", change->greater, 6);
 		json_real(json, "confidence", change->confidence, 9);
 	}
 	json_text(json, "verdict", verdicts[change->verdict]);
@@ -431,7 +428,6 @@ static int print_sections(FILE *file, struct json *json, struct summary *sides[2
 		else
 			print_text(file, &changes);
 		slower += count_slower(&changes, how->fail);
-		free(changes.rows);
 	}
 	return slower;
 }

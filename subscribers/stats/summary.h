@@ -147,8 +147,8 @@ struct summary_difference {
 };
 
 /** Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more and
- * that is no chance: of several runs of each side their means tell (Welch's t-test), else the durations of kernels
- * (rank-sum test); what a single run says of the host is unsure. Chance is 1 % for all rows together.
+ * that is no chance (Welch's t-test): of several runs of each side their means tell, else stretches of steady kernels;
+ * what a single run says of the host is unsure. Chance is 1 % for all rows together.
  * @return how many rows are slower by more than `fail`; -1: out of memory */
 int summary_print_difference(FILE *file, const struct summary_difference *how);
 
