@@ -340,9 +340,7 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 		rows[0] = (struct summary_row){
 			{"count", "mean", "busy", "busy", "no work", "not started", "not known"},
 			"range"};
-		fputs("\nGPUs within ranges, of each on average: busy, idle as no work was "
-		      "submitted, "
-		      "or not started\n",
+		fputs("\nGPUs within ranges, on average: busy, or no work submitted or started\n",
 		      file);
 		summary_print_table(file, rows, count + 1, &table);
 	}

@@ -325,9 +325,8 @@ static void print_graphs(FILE *file, const struct summary_view *view, unsigned c
 
 		if (!graph || (shown++ >= GRAPHS_SHOWN && top))
 			continue;
-		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")%s\n",
-			view->groups[i]->name, graph->pid, graph->executable,
-			graph->variant > 1 ? ": nodes differ from its first launch" : "");
+		fprintf(file, "\nNodes of %s (process %" PRId32 ", executable 0x%" PRIx64 ")\n",
+			view->groups[i]->name, graph->pid, graph->executable);
 		print_rows(file, &graph->nodes, "node", view->groups[i]->total_ns, columns, top);
 	}
 	if (shown > GRAPHS_SHOWN && top)
@@ -355,6 +354,9 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
+	if (!section->keys && section->summary->by && !strcmp(section->kind, "function"))
+		fprintf(file, "(not by %s: kernels and copies have one, these calls do not)\n",
+			summary_by_name(section->summary));
 	if (section->keys)
 		print_keys(file, section, view.total_ns, columns, style);
 	else

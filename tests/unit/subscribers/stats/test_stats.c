@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unit tests of what the statistics subscriber counts with: histogram, pairing, durations, JSON strings.
- */
-#include <stdio.h>
-#include <string.h>
-
+/* Unit tests of what the statistics subscriber counts with: histogram, pairing, durations, JSON strings. */
 #include "histogram.h"
 #include "pairing.h"
 #include "summary.h"
 #include "unit.h"
-
-/* A generator that gives the same in each run. */
-static uint64_t random_state = 1;
-
-static uint64_t random_u64(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
 
 /* ---- histogram ---- */
 
@@ -36,7 +20,7 @@ TEST(test_histogram__single_value__within_bound)
 {
 	for (unsigned shift = 0; shift < 64; shift++) {
 		for (int i = 0; i < 100; i++) {
-			uint64_t value = random_u64() >> shift;
+			uint64_t value = unit_random() >> shift;
 			struct histogram h = {0};
 			histogram_add(&h, value);
 			assert_within_percent(histogram_quantile(&h, 0.5), value);
@@ -84,7 +68,7 @@ TEST(test_histogram__many_values__quantiles_within_bound)
 	struct histogram h = {0};
 
 	for (size_t i = 0; i < N; i++) {
-		values[i] = 1 + (random_u64() >> (30 + random_u64() % 30));
+		values[i] = 1 + (unit_random() >> (30 + unit_random() % 30));
 		histogram_add(&h, values[i]);
 	}
 	qsort(values, N, sizeof(*values), compare_u64);
@@ -129,9 +113,9 @@ TEST(test_pairing__put_and_take_at_random__as_a_plain_array)
 	size_t count = 0;
 
 	for (int i = 0; i < 300000; i++) {
-		uint64_t n = random_u64() % N;
+		uint64_t n = unit_random() % N;
 		begin.instance = n << 40 | n;
-		if (random_u64() & 1) {
+		if (unit_random() & 1) {
 			assert_int_equal(pairing_put(&pairing, &begin), !waiting[n]);
 			waiting[n] = true;
 		} else {
@@ -217,6 +201,23 @@ TEST(test_text__long_names__lines_fit)
 	assert_lines_fit(100);
 	assert_lines_fit(120);
 	assert_lines_fit(132);
+}
+
+/* A key that only other things have is named. */
+TEST(test_text__calls_by_gpu__says_that_they_have_none)
+{
+	struct summary *summary = summary_create();
+	char error[SUMMARY_ERROR], *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	assert_int_equal(summary_set_by(summary, "gpu", NULL, error), 0);
+	summary_group_add(summary_group(summary_section(summary, "s", "function", "t"), "f"), 10);
+	summary_print_text(summary, file, &(struct summary_style){.title = ""});
+	fclose(file);
+	assert_non_null(strstr(text, "(not by gpu: kernels and copies have one"));
+	free(text);
+	summary_destroy(summary);
 }
 
 /* Where they differ is what is shown of them, wherever that is. */
