@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * dispatch_hip DISPATCHES THREADS LOOPS: each thread launches DISPATCHES empty kernels on a
- * stream of its own and waits for them; LOOPS times. For each loop one line:
+/* dispatch_hip DISPATCHES THREADS LOOPS [NODES]: each thread launches DISPATCHES empty kernels, or graphs of NODES of
+ * them, on a stream of its own and waits for them; LOOPS times. For each loop one line:
  *	launch NS total NS cpu NS each NS
- * for each dispatch: on the launching thread, until all have finished, the processor's time
- * that the launching thread took, which other programs disturb less, and the median of the single
- * launches. It waits after every 2,000
- * (not counted as launch): the interception of ROCm 5.2 ends the program when the GPU's ring
- * overflows, whatever the tool.
- */
+ * for each launch: on the launching thread, until all have finished, the processor's time that the launching thread
+ * took, which other programs disturb less, and the median of the single launches. It waits after every 2,000 kernels
+ * (not counted as launch): the interception of ROCm 5.2 ends the program when the GPU's ring overflows, whatever the
+ * tool. */
 #include <hip/hip_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +40,25 @@ struct cost {
 	double wall_ns, cpu_ns, each_ns;
 };
 
+static long nodes;
+
+static hipGraphExec_t capture(hipStream_t stream)
+{
+	hipGraphExec_t executable;
+	hipGraph_t graph;
+
+	CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal));
+	for (long i = 0; i < nodes; i++)
+		empty<<<1, 64, 0, stream>>>(nullptr);
+	CHECK(hipStreamEndCapture(stream, &graph));
+	CHECK(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
+	return executable;
+}
+
 static void launch(hipStream_t stream, long dispatches, cost *cost)
 {
+	const hipGraphExec_t graph = nodes ? capture(stream) : nullptr;
+	const long batch = 2000 / (nodes ? nodes : 1);
 	struct each each;
 
 	*cost = {};
@@ -52,12 +66,15 @@ static void launch(hipStream_t stream, long dispatches, cost *cost)
 	for (long i = 0; i < dispatches;) {
 		const double wall_begin = now_ns(CLOCK_MONOTONIC);
 		const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
-		const long end = i + 2000 < dispatches ? i + 2000 : dispatches;
+		const long end = i + batch < dispatches ? i + batch : dispatches;
 
 		for (; i < end; i++) {
 			const uint64_t tick = each_begin();
 
-			empty<<<1, 64, 0, stream>>>(nullptr);
+			if (graph)
+				CHECK(hipGraphLaunch(graph, stream));
+			else
+				empty<<<1, 64, 0, stream>>>(nullptr);
 			each_end(&each, tick);
 		}
 		cost->cpu_ns += (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin) / dispatches;
@@ -72,6 +89,7 @@ int main(int argc, char **argv)
 	const long dispatches = argc > 1 ? atol(argv[1]) : 100000;
 	const int threads = argc > 2 ? atoi(argv[2]) : 1;
 	const int loops = argc > 3 ? atoi(argv[3]) : 5;
+	nodes = argc > 4 ? atol(argv[4]) : 0;
 	std::vector<hipStream_t> streams(threads);
 	std::vector<cost> costs(threads);
 
