@@ -5,7 +5,7 @@
 #include "json.h"
 #include "model.h"
 
-/* How often chance may make a row of a table look slower or faster, of all its rows together. */
+/* How often chance may make a row look slower or faster, of all rows of all tables together. */
 #define CHANCE 0.01
 /* Of one run of each side: so many durations of 100 must be greater, beside one half, */
 #define CLEARLY 0.14
@@ -34,9 +34,10 @@ struct change {
 struct changes {
 	const struct summary_difference *how;
 	const struct summary_section *section;
-	struct change *rows; /* the summary's */
-	size_t count, same;
-	uint64_t total_ns[2]; /* of a run */
+	struct change *rows;        /* the summary's */
+	size_t count, same, of_all; /* of_all: rows of all sections */
+	int slower;                 /* by more than what is asked for */
+	uint64_t total_ns[2];       /* of a run */
 };
 
 static uint64_t things(const struct summary_group *group)
@@ -145,12 +146,11 @@ static void compare_samples(const struct changes *changes, struct change *change
 
 /* ---- rows */
 
-/* rows: how many are compared */
-static void judge(const struct changes *changes, struct change *change, size_t rows)
+static void judge(const struct changes *changes, struct change *change)
 {
 	const bool is_gpu = !strcmp(changes->section->kind, "task");
 	const double greater = change->greater - 0.5;
-	bool is_sure = change->confidence >= 1 - CHANCE / (double)rows;
+	bool is_sure = change->confidence >= 1 - CHANCE / (double)changes->of_all;
 
 	if (!things(change->is[0]) || !things(change->is[1])) {
 		change->verdict = things(change->is[0]) ? GONE : NEW;
@@ -166,7 +166,7 @@ static void judge(const struct changes *changes, struct change *change, size_t r
 								      : FASTER;
 }
 
-static void compare(const struct changes *changes, struct change *change, size_t rows)
+static void compare(const struct changes *changes, struct change *change)
 {
 	uint64_t median_ns[2], total_ns[2];
 
@@ -184,7 +184,7 @@ static void compare(const struct changes *changes, struct change *change, size_t
 	change->greater = histogram_greater(&change->is[0]->histogram, &change->is[1]->histogram);
 	change->margin = -1;
 	compare_samples(changes, change);
-	judge(changes, change, rows);
+	judge(changes, change);
 }
 
 /* What is the same last; else those by which the total changed most first. */
@@ -200,17 +200,11 @@ static int compare_changes(const void *a, const void *b)
 	return strcmp(x->is[0]->name, y->is[0]->name);
 }
 
-/* Each section gets a row for what only the other one has, with nothing counted. 0, or -1. */
+/* 0, or -1. */
 static int find_changes(struct summary_section *const sections[2], struct changes *changes)
 {
 	struct summary_section *const a = sections[0], *const b = sections[1];
 
-	for (size_t i = 0; i < b->groups.capacity; i++) {
-		const struct summary_group *after = section_group_at(b, i);
-
-		if (after && !summary_group(a, after->name))
-			return -1;
-	}
 	changes->rows = summary_alloc(a->summary, (a->groups.count + 1) * sizeof(*changes->rows));
 	for (size_t i = 0; changes->rows && i < a->groups.capacity; i++) {
 		const struct summary_group *before = section_group_at(a, i);
@@ -223,9 +217,11 @@ static int find_changes(struct summary_section *const sections[2], struct change
 			return -1;
 		if (!(things(before) + things(row->is[1]))) /* none had ended */
 			continue;
-		compare(changes, row, a->groups.count);
+		compare(changes, row);
 		changes->count++;
 		changes->same += row->verdict == SAME;
+		changes->slower += changes->how->fail >= 0 && row->verdict == SLOWER &&
+				   row->of_mean > changes->how->fail;
 		for (int k = 0; k < 2; k++)
 			changes->total_ns[k] += row->is[k]->total_ns;
 	}
@@ -235,15 +231,6 @@ static int find_changes(struct summary_section *const sections[2], struct change
 		changes->total_ns[k] /= changes->how->count[k];
 	qsort(changes->rows, changes->count, sizeof(*changes->rows), compare_changes);
 	return 0;
-}
-
-static int count_slower(const struct changes *changes, double fail)
-{
-	int count = 0;
-
-	for (size_t i = 0; fail >= 0 && i < changes->count; i++)
-		count += changes->rows[i].verdict == SLOWER && changes->rows[i].of_mean > fail;
-	return count;
 }
 
 /* ---- text ---- */
@@ -392,7 +379,7 @@ static void print_titles(FILE *file, struct json *json, const struct summary_dif
 		json_end(json);
 }
 
-/* Both sides, each with its runs together and with the sections of the other. 0, or -1. */
+/* Both sides, each with its runs together; the first has all sections and rows of the other, too. 0, or -1. */
 static int merge_sides(struct summary *sides[2], const struct summary_difference *how)
 {
 	for (int i = 0; i < 2; i++) {
@@ -403,21 +390,34 @@ static int merge_sides(struct summary *sides[2], const struct summary_difference
 	}
 	if (!sides[0] || !sides[1])
 		return -1;
-	for (struct summary_section *s = sides[1]->sections; s; s = s->next)
-		if (!summary_section(sides[0], s->stream, s->kind, s->title))
+	for (struct summary_section *s = sides[1]->sections; s; s = s->next) {
+		struct summary_section *to =
+			summary_section(sides[0], s->stream, s->kind, s->title);
+
+		for (size_t i = 0; to && i < s->groups.capacity; i++) {
+			const struct summary_group *after = section_group_at(s, i);
+
+			if (after && !summary_group(to, after->name))
+				return -1;
+		}
+		if (!to)
 			return -1;
+	}
 	return 0;
 }
 
 static int print_sections(FILE *file, struct json *json, struct summary *sides[2],
 			  const struct summary_difference *how)
 {
+	size_t rows = 0;
 	int slower = 0;
 
+	for (const struct summary_section *s = sides[0]->sections; s; s = s->next)
+		rows += s->groups.count;
 	for (struct summary_section *s = sides[0]->sections; s; s = s->next) {
 		struct summary_section *const both[] = {
 			s, summary_section(sides[1], s->stream, s->kind, s->title)};
-		struct changes changes = {.how = how, .section = s};
+		struct changes changes = {.how = how, .section = s, .of_all = rows};
 
 		if (how->only && strcmp(how->only, s->kind) != 0)
 			continue;
@@ -427,7 +427,7 @@ static int print_sections(FILE *file, struct json *json, struct summary *sides[2
 			print_json(json, &changes);
 		else
 			print_text(file, &changes);
-		slower += count_slower(&changes, how->fail);
+		slower += changes.slower;
 	}
 	return slower;
 }
