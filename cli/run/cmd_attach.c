@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl attach, rtl ps: looks into programs that sleep until then (rtl env --attachable). */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ static int start_guard(struct launch *launch, const struct folder *folder)
 	int ends[2];
 	char byte;
 
-	if (pipe2(ends, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -1;
 	if (fork()) {
 		close(ends[0]);
@@ -178,7 +178,7 @@ static int attach(struct launch *launch, const struct folder *folder, uint64_t d
 		if (!last || !status)
 			trace_report_collected(launch, 0);
 	}
-	(void)!write(guard, "", 1);
+	(void)send(guard, "", 1, MSG_NOSIGNAL); /* it may have been killed */
 	close(guard);
 	return status;
 }
