@@ -74,11 +74,17 @@ static struct left {
 	uint64_t call;
 	uint64_t dst, src, bytes; /* release, acquire; as the next */
 	uint8_t direction, kind;
-} __attribute__((aligned(64))) places[1024];
+} __attribute__((aligned(64))) places[4096];
+
+/* A thread has a block of 2^25 numbers (rtl_unique_id), and 16 places. */
+static struct left *place_of(uint64_t correlation)
+{
+	return &places[((correlation >> 25) * 16 + correlation % 16) % 4096];
+}
 
 void copy_call_leave(uint64_t correlation, const struct copy_facts *facts)
 {
-	struct left *place = &places[correlation % 1024];
+	struct left *place = place_of(correlation);
 	uint64_t before = __atomic_load_n(&place->call, __ATOMIC_RELAXED);
 
 	if (before == WRITING || !__atomic_compare_exchange_n(&place->call, &before, WRITING, false,
@@ -94,7 +100,7 @@ void copy_call_leave(uint64_t correlation, const struct copy_facts *facts)
 
 bool copy_call_take(uint64_t correlation, struct copy_facts *facts)
 {
-	struct left *place = &places[correlation % 1024];
+	struct left *place = place_of(correlation);
 	uint64_t call = __atomic_load_n(&place->call, __ATOMIC_ACQUIRE);
 
 	if (!correlation || (call & ~TAKEN) != correlation)

@@ -77,10 +77,8 @@ int main(int argc, char **argv)
 		CALL(hipMalloc, (void **, size_t), &ranks[i].data, bytes);
 		CALL(hipStreamCreate, (void **), &ranks[i].stream);
 	}
-	for (int i = 0; i < rounds; i++) {
-		for (int what = 0; what < 3; what++)
-			round_of(ranks, n, what);
-	}
+	for (int i = 0; i < 3 * rounds; i++)
+		round_of(ranks, n, i % 3);
 	for (int i = 0; i < n; i++) {
 		CALL(hipSetDevice, (int), i);
 		CALL(hipStreamSynchronize, (void *), ranks[i].stream);

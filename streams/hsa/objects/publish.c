@@ -169,14 +169,13 @@ static uint64_t path_uid(const struct copy *copy)
 	return uid;
 }
 
-uint8_t copy_direction(const struct copy *copy)
+uint8_t copy_direction(uint16_t src_node, uint16_t dst_node)
 {
-	if (copy->src_node && copy->dst_node)
-		return copy->src_node == copy->dst_node ? RTL_HSA_COPY_DEVICE_TO_DEVICE
-							: RTL_HSA_COPY_PEER;
-	if (copy->src_node)
+	if (src_node && dst_node)
+		return src_node == dst_node ? RTL_HSA_COPY_DEVICE_TO_DEVICE : RTL_HSA_COPY_PEER;
+	if (src_node)
 		return RTL_HSA_COPY_DEVICE_TO_HOST;
-	return copy->dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
+	return dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
 }
 
 void publish_copy(uint16_t type, const struct copy *copy, const struct work_scope *scope,

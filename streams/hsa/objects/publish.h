@@ -80,7 +80,7 @@ struct copy {
 };
 
 /* From the nodes of its ends; 0 is the host's. */
-uint8_t copy_direction(const struct copy *copy);
+uint8_t copy_direction(uint16_t src_node, uint16_t dst_node);
 
 /* Once, before there is work: registers the tracepoints of barriers. */
 void publish_init(void);

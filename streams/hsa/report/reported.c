@@ -197,7 +197,7 @@ static void find_ends(const struct reported *work, struct copy *copy)
 		copy->src_node = src_known ? src : node;
 	if (work->how != REPORTED_READ)
 		copy->dst_node = dst_known ? dst : node;
-	copy->direction = copy_direction(copy);
+	copy->direction = copy_direction(copy->src_node, copy->dst_node);
 	if (work->how != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
 		copy->node = 0;
 		copy->flags |= RTL_HSA_COPY_BLIT;

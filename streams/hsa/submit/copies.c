@@ -213,7 +213,7 @@ static void fill(struct copy *copy, const struct copy_request *request)
 		.dst_node = (uint16_t)(dst ? dst->node : 0),
 		.function = request->function,
 	};
-	copy->direction = copy_direction(copy);
+	copy->direction = copy_direction(copy->src_node, copy->dst_node);
 	memcpy(copy->extent, request->extent, sizeof(copy->extent));
 }
 

@@ -11,7 +11,6 @@
 #include <rtl/events.h>
 #include <string.h>
 
-#include "../../common/copy_calls.h"
 #include "../../common/reserve.h"
 #include "../../common/shared.h"
 #include "aql.h"
@@ -188,10 +187,8 @@ static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_sl
 	}
 	if (__builtin_expect(!own, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
-	if (!is_work)
-		return;
 	/* Not another thread's nor an earlier call's packet, which had waited behind another. */
-	if (own && slot->slot.in_scope)
+	if (is_work && own && slot->slot.in_scope)
 		thread_context.work++;
 }
 
@@ -202,13 +199,16 @@ static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 	queue->barrier_seen = false;
 }
 
-/* Where that address is: by the runtime, else as its call says. */
-static uint16_t node_of(const struct queue *queue, uint64_t address, bool on_gpu)
+/* Where that address is: by the runtime, else as its call says. there: the direction with that end alone on a GPU. */
+static uint16_t node_of(const struct queue *queue, uint64_t address, uint8_t direction,
+			uint8_t there)
 {
 	bool known;
 	const uint16_t node = agents_node_of(address, &known);
 
-	return known ? node : on_gpu ? (uint16_t)queue->id.node : 0;
+	if (!known && (direction == there || direction == RTL_HSA_COPY_DEVICE_TO_DEVICE))
+		return (uint16_t)queue->id.node;
+	return known ? node : 0;
 }
 
 /* HIP's kernel copies or fills memory: what, the call has told that wrote the packet, if it is recorded. Where counters
@@ -216,27 +216,21 @@ static uint16_t node_of(const struct queue *queue, uint64_t address, bool on_gpu
 static __attribute__((cold, noinline)) void see_copy(const struct queue *queue,
 						     struct packet_slot *slot)
 {
-	struct copy copy = {.dst_node = (uint16_t)queue->id.node};
-	struct copy_facts facts;
+	struct copy_facts *facts = &slot->copy.facts;
 
 	slot->copy.is_known = slot->slot.in_scope && !queue->counters && copies_wanted() &&
-			      copy_call_take(slot->scope.correlation, &facts);
+			      copy_call_take(slot->scope.correlation, facts);
 	if (!slot->copy.is_known)
 		return;
-	if (facts.direction != RTL_HSA_COPY_NONE) {
-		copy.src_node = node_of(queue, facts.src,
-					facts.direction == RTL_HSA_COPY_DEVICE_TO_HOST ||
-						facts.direction == RTL_HSA_COPY_DEVICE_TO_DEVICE);
-		copy.dst_node = node_of(queue, facts.dst,
-					facts.direction == RTL_HSA_COPY_HOST_TO_DEVICE ||
-						facts.direction == RTL_HSA_COPY_DEVICE_TO_DEVICE);
-		facts.direction = copy_direction(&copy);
-	}
-	slot->copy.bytes = facts.bytes;
-	slot->copy.direction = facts.direction;
-	slot->copy.function = facts.kind;
-	slot->copy.src_node = copy.src_node;
-	slot->copy.dst_node = copy.dst_node;
+	slot->copy.src_node = 0;
+	slot->copy.dst_node = (uint16_t)queue->id.node;
+	if (facts->direction == RTL_HSA_COPY_NONE)
+		return;
+	slot->copy.src_node =
+		node_of(queue, facts->src, facts->direction, RTL_HSA_COPY_DEVICE_TO_HOST);
+	slot->copy.dst_node =
+		node_of(queue, facts->dst, facts->direction, RTL_HSA_COPY_HOST_TO_DEVICE);
+	facts->direction = copy_direction(slot->copy.src_node, slot->copy.dst_node);
 }
 
 struct extended_packet {

@@ -28,7 +28,9 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 	const struct copy copy = {
 		.number = publish_instance(&queue->id, slot->packet.packet_id),
 		.submit_ticks = slot->packet.submit_ticks,
-		.bytes = slot->copy.bytes,
+		.src = slot->copy.facts.src,
+		.dst = slot->copy.facts.dst,
+		.bytes = slot->copy.facts.bytes,
 		.parts = 1,
 		.submit_tid = slot->packet.submit_tid,
 		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP |
@@ -36,8 +38,8 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 		.node = (uint16_t)queue->id.node,
 		.src_node = slot->copy.src_node,
 		.dst_node = slot->copy.dst_node,
-		.direction = slot->copy.direction,
-		.function = slot->copy.function,
+		.direction = slot->copy.facts.direction,
+		.function = slot->copy.facts.kind,
 	};
 
 	if (rtl_enabled(interceptor.copies, type))

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../common/copy_calls.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "publish.h"
@@ -135,7 +136,7 @@ bool queue_is_intercepted(const hsa_queue_t *queue, uint32_t packets);
 /* Packets of queues as slots: dispatches and barriers. The queue's submitting thread fills a slot before it submits it;
  * the functions of the kinds are called by who makes a pass. */
 
-/* Three cache lines; the third is touched within a scope only. */
+/* Of its cache lines the third is touched within a scope only, the fourth by copies. */
 struct packet_slot {
 	struct slot slot;
 	union {
@@ -146,14 +147,12 @@ struct packet_slot {
 	struct work_scope scope; /* if slot.in_scope */
 	/* If dispatch.kernel copies. */
 	struct {
-		uint64_t bytes;
+		struct copy_facts facts;
 		uint16_t src_node, dst_node;
-		uint8_t direction, function;
 		bool is_known; /* then its event is a copy's */
 	} copy;
 };
 _Static_assert(offsetof(struct packet_slot, scope) == 128, "two lines that each dispatch needs");
-_Static_assert(sizeof(struct packet_slot) == 192, "whole lines");
 
 extern const struct slot_kinds dispatch_kinds;
 extern const struct slot_kinds barrier_kinds;

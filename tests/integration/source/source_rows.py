@@ -113,6 +113,9 @@ class Rows(Case):
                 self.assertEqual(copies["hipMemcpy"]["device to device"], size)
                 self.assertEqual(copies["hipMemset"], {"fill": size})
                 self.assertEqual(copies["hipMemsetD32Async"], {"fill": size // 4 * 4})
+                for dst, args in trace.rows("SELECT c.dst, a.args FROM rtl_calls AS a JOIN rtl_copies AS c "
+                                            "USING (correlation) WHERE c.flags & 128"):
+                    self.assertIn(f"{dst:#x}", args)
                 self.assertEqual(trace.one("SELECT count(*) FROM rtl_dispatches WHERE kernel LIKE '%rocclr%'"), 0)
                 with open(trace.log_path, encoding="utf-8") as log:
                     kernels = sorted((int(w["start"]), int(w["end"])) for w in (
