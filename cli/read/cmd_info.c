@@ -3,6 +3,7 @@
  * shown. */
 #include <errno.h>
 #include <inttypes.h>
+#include <rtl/events.h>
 #include <sys/stat.h>
 
 #include "cli.h"
@@ -213,7 +214,7 @@ static void write_name(const struct rtl_event *event, const struct rtl_field *fi
 static void write_unfinished(void *unused, const struct rtl_event *event)
 {
 	static const char *const numbers[] = {"gpu",    "queue",   "packet_id",  "grid_x", "grid_y",
-					      "grid_z", "call_ns", "hip_stream", "range"};
+					      "grid_z", "call_ns", "hip_stream", "range",  "bytes"};
 	const struct rtl_type_info *type = event->type_info;
 	uint64_t begin_ns = 0, tid = event->tid;
 	bool named = false;
@@ -231,6 +232,9 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 		else if (!strcmp(field->name, "tid") || !strcmp(field->name, "begin_tid") ||
 			 !strcmp(field->name, "submit_tid"))
 			tid = read_number(event, field);
+		else if (!strcmp(field->name, "direction"))
+			json_text(state.json, "name",
+				  rtl_hsa_copy_direction_text((uint32_t)read_number(event, field)));
 		else if (!named &&
 			 (field->kind == RTL_KIND_STRING || field->kind == RTL_KIND_TEXT)) {
 			write_name(event, field);

@@ -23,7 +23,7 @@ SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, na
 WITH open AS (SELECT process, function AS name, duration_ns AS ns, 0 AS is_range FROM rtl_calls WHERE unfinished
     UNION ALL SELECT process, 'range ' || name, duration_ns, 1 FROM rtl_markers WHERE unfinished),
   at AS (SELECT process, name, ns, row_number() OVER (PARTITION BY process ORDER BY is_range, ns DESC) AS place FROM open),
-  kernel AS (SELECT process, kernel, queue, max(age_ns) AS age_ns FROM rtl_under_way GROUP BY process),
+  kernel AS (SELECT process, kernel, queue, max(age_ns) AS age_ns FROM rtl_under_way WHERE bytes IS NULL GROUP BY process),
   was AS (SELECT p.rank AS rank, at.name AS name, k.kernel AS kernel, k.queue AS queue, ifnull(at.ns, k.age_ns) AS ns,
       p.rank - row_number() OVER (PARTITION BY at.name, k.kernel ORDER BY p.rank) AS row
     FROM rtl_process AS p LEFT JOIN at ON at.process = p.process AND at.place = 1 LEFT JOIN kernel AS k ON k.process = p.process

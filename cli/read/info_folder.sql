@@ -4,8 +4,9 @@ WITH folder AS (SELECT json_extract(?1, '$.folder') AS path, json_extract(?1, '$
     json_extract(?1, '$.running') AS running),
   process AS (SELECT key AS p, value AS j FROM json_each(?1, '$.processes')),
   -- the first of a queue is at work, as far as that is known
-  kernel AS (SELECT p, u.value AS v, json_extract(u.value, '$.queue') AS queue, count(*) - 1 AS behind, min(json_extract(u.value, '$.packet_id'))
-    FROM process, json_each(process.j, '$.unfinished') AS u WHERE queue IS NOT NULL GROUP BY p, queue),
+  kernel AS (SELECT p, u.value AS v, json_extract(u.value, '$.queue') AS queue, count(*) - 1 AS behind,
+      min(ifnull(json_extract(u.value, '$.packet_id'), json_extract(u.value, '$.begin_ns')))
+    FROM process, json_each(process.j, '$.unfinished') AS u WHERE json_extract(u.value, '$.gpu') IS NOT NULL GROUP BY p, queue),
   stream AS (SELECT p, s.key AS s, json_extract(s.value, '$.stream') AS name, s.value AS j FROM process, json_each(process.j, '$.streams') AS s)
 SELECT line FROM (
   SELECT -9 AS p, 0 AS s, 0 AS n, path || CASE kind
@@ -21,9 +22,12 @@ SELECT line FROM (
   UNION ALL SELECT p, -1, 0, printf('process %d (%s), of %d: %s', json_extract(j, '$.pid'),
       CASE WHEN json_extract(j, '$.alive') THEN 'alive' ELSE 'ended' END, json_extract(j, '$.parent_pid'), json_extract(j, '$.command'))
     FROM process
-  UNION ALL SELECT p, -1, queue, printf('  under way on GPU %d, queue %d: kernel %s, grid %dx%dx%d, of thread %d%s', json_extract(v, '$.gpu'),
-      queue, json_extract(v, '$.name'), json_extract(v, '$.grid_x'), json_extract(v, '$.grid_y'), json_extract(v, '$.grid_z'),
-      json_extract(v, '$.tid'), CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END) FROM kernel
+  UNION ALL SELECT p, -1, ifnull(queue, 1000000000), printf('  under way on GPU %d, ', json_extract(v, '$.gpu')) || CASE WHEN queue IS NULL
+      THEN printf('copies: %s, %d bytes', json_extract(v, '$.name'), json_extract(v, '$.bytes'))
+      ELSE printf('queue %d: kernel %s, grid %dx%dx%d', queue, json_extract(v, '$.name'), json_extract(v, '$.grid_x'),
+        json_extract(v, '$.grid_y'), json_extract(v, '$.grid_z')) END
+      || printf(', of thread %d', json_extract(v, '$.tid')) || CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END
+    FROM kernel
   UNION ALL SELECT p, s, -1, printf('  %s: %d published, %d delivered, %d undelivered, %d discarded, %d missed', name,
       json_extract(j, '$.published'), json_extract(j, '$.delivered'), json_extract(j, '$.undelivered'), json_extract(j, '$.discarded'),
       json_extract(j, '$.missed')) FROM stream

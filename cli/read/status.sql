@@ -4,7 +4,9 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   process AS (SELECT s, p.key AS p, p.value AS j FROM session, json_each(session.j, '$.processes') AS p
     WHERE json_extract(p.value, '$.alive')),
   opened AS (SELECT s, p, u.value AS v, json_extract(u.value, '$.tid') AS tid, json_extract(u.value, '$.age_ns') AS age,
-      json_extract(u.value, '$.name') AS name, json_extract(u.value, '$.stream') AS stream, json_extract(u.value, '$.queue') AS queue
+      json_extract(u.value, '$.name') AS name, json_extract(u.value, '$.stream') AS stream,
+      -- copies: as one queue behind the others
+      ifnull(json_extract(u.value, '$.queue'), CASE WHEN json_extract(u.value, '$.bytes') NOT NULL THEN 1000000000 END) AS queue
     FROM process, json_each(process.j, '$.unfinished') AS u
     -- one that a debug stream has, too, is shown once
     WHERE NOT EXISTS (SELECT 1 FROM json_each(process.j, '$.unfinished') AS d
@@ -21,7 +23,7 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   unfinished AS (SELECT * FROM aged_text WHERE stream <> 'last'),
   -- the first of a queue is at work, as far as that is known
   kernel AS (SELECT *, row_number() OVER queues AS place, count(*) OVER (PARTITION BY s, p, queue) - 1 AS behind FROM unfinished
-    WHERE queue IS NOT NULL WINDOW queues AS (PARTITION BY s, p, queue ORDER BY json_extract(v, '$.packet_id'))),
+    WHERE queue IS NOT NULL WINDOW queues AS (PARTITION BY s, p, queue ORDER BY json_extract(v, '$.packet_id'), age DESC)),
   stream AS (SELECT s, p, t.key AS t, t.value AS j, (SELECT sum(json_extract(l.value, '$.count'))
       FROM json_each(t.value, '$.losses') AS l WHERE json_extract(l.value, '$.cause') = 'under way when the process ended') AS under_way
     FROM process, json_each(process.j, '$.streams') AS t),
@@ -64,9 +66,12 @@ SELECT line FROM (
     WHERE NOT EXISTS (SELECT 1 FROM unfinished AS u WHERE u.s = process.s AND u.p = process.p AND queue IS NULL)
   UNION ALL SELECT s, p, 1, tid, -age, printf('  thread %d: %s in %s%s', tid, age_text,
       CASE WHEN stream = 'rtl.roctx' THEN 'range ' ELSE '' END, name) FROM unfinished WHERE queue IS NULL
-  UNION ALL SELECT s, p, 2, queue, 0, printf('  GPU %d, queue %d: kernel %s, grid %dx%dx%d, submitted %s ago by thread %d%s',
-      json_extract(v, '$.gpu'), queue, name, json_extract(v, '$.grid_x'), json_extract(v, '$.grid_y'), json_extract(v, '$.grid_z'),
-      age_text, tid, CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END) FROM kernel WHERE place = 1
+  UNION ALL SELECT s, p, 2, queue, 0, printf('  GPU %d, ', json_extract(v, '$.gpu')) || CASE WHEN stream = 'rtl.hsa.copy'
+      THEN printf('copies: %s, %d bytes', name, json_extract(v, '$.bytes'))
+      ELSE printf('queue %d: kernel %s, grid %dx%dx%d', queue, name, json_extract(v, '$.grid_x'), json_extract(v, '$.grid_y'),
+        json_extract(v, '$.grid_z')) END
+      || printf(', submitted %s ago by thread %d', age_text, tid) || CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END
+    FROM kernel WHERE place = 1
   UNION ALL SELECT s, p, 2, queue, 1, printf('  GPU %d, queue %d: kernel %s was the last to end, %s ago',
       json_extract(v, '$.gpu'), queue, name, age_text) FROM aged_text WHERE stream = 'last'
   UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),

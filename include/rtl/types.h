@@ -101,6 +101,7 @@ enum rtl_type {
 	/* rtl's own, of no vendor: what had begun and not ended when the process ended. */
 	RTL_REGION_UNFINISHED = 0x80 | RTL_REGION_END,
 	RTL_TASK_UNFINISHED = 0x80 | RTL_TASK_END,
+	RTL_TRANSFER_UNFINISHED = 0x80 | RTL_TRANSFER_END,
 	RTL_FUNCTION_UNFINISHED = 0x80 | RTL_FUNCTION_END,
 	RTL_FUNCTION_WITH_ARGS_UNFINISHED = 0x80 | RTL_FUNCTION_WITH_ARGS_END,
 	/** The stream's publisher has ended it: rtl_stream_end. */

@@ -102,7 +102,13 @@ static EVENT_SINK_EACH(metadata_events, take_metadata)
 	static void take_copy(struct stream *stream, struct work_process *process,
 			      const struct rtl_event *event)
 {
-	work_copy(&stream->sink->work, process, event->payload, event->correlation);
+	struct rtl_hsa_copy copy = *(const struct rtl_hsa_copy *)event->payload;
+
+	if (event->type == RTL_TRANSFER_UNFINISHED) { /* as far as it is known */
+		copy.begin_ns = copy.submit_ns;
+		copy.end_ns = event->time_ns;
+	}
+	work_copy(&stream->sink->work, process, &copy, event->correlation);
 }
 
 static EVENT_SINK_EACH(copy_events, take_copy)
@@ -332,6 +338,7 @@ static EVENT_SINK_EACH(roctx_events, take_roctx)
 };
 static const struct wanted copy[] = {
 	{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},
+	{RTL_TRANSFER_UNFINISHED, sizeof(struct rtl_hsa_copy), copy_events, true},
 };
 static const struct wanted memory[] = {
 	{RTL_MEM_ALLOC_END, sizeof(struct rtl_hsa_mem), memory_events, false},

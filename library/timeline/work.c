@@ -445,6 +445,8 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 	work_add_times(work, &slice);
 	if (!timed) /* it lasts nothing, where it was submitted */
 		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
+	if (c->flags & RTL_HSA_COPY_UNFINISHED)
+		work_add(work, WORK_UNFINISHED, TIMELINE_BOOL, 1);
 	work_add(work, WORK_COPY_BYTES, TIMELINE_UINT, c->bytes);
 	if (work->is_kineto && !by_host && timed && c->end_ns > c->begin_ns)
 		work_value(work, work->keys[WORK_BANDWIDTH], TIMELINE_REAL)->real =

@@ -92,14 +92,18 @@ CREATE VIEW rtl_dispatch AS SELECT id AS op_id, process, uid, submit_ns, packet_
   grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z, lds_bytes, scratch_bytes, scope, scope_instance, call_ns, stream,
   range, correlation, instance FROM rtl_kernel_op;
 
--- Dispatches that had not ended when the process did.
+-- Dispatches and copies that had not ended when the process did. Of a copy the kernel is the direction.
 CREATE VIEW rtl_under_way AS SELECT e.id AS id, p.pid AS pid, e.submit_tid AS tid, e.gpu AS gpu, e.queue AS queue,
   e.packet_id AS packet_id, n.string AS kernel, e.grid_x AS grid_x, e.grid_y AS grid_y, e.grid_z AS grid_z, e.submit_ns AS submit_ns,
   max(e.time_ns - e.submit_ns, 0) AS age_ns, CASE WHEN e.call_ns NOT NULL THEN e.hip_stream END AS stream,
-  nullif(e.range, 0) AS range, e.flags AS flags, e.correlation AS correlation, e.instance AS instance, e.process AS process
+  nullif(e.range, 0) AS range, e.flags AS flags, e.correlation AS correlation, e.instance AS instance, e.process AS process, NULL AS bytes
   FROM rtl_e_rtl_hsa_task_unfinished AS e LEFT JOIN rtl_process AS p ON p.process = e.process
   LEFT JOIN rtl_tracepoint AS t ON t.process = e.process AND t.uid = e.uid
-  LEFT JOIN rocpd_string AS n ON n.id = coalesce(nullif(t.label, 1), nullif(e.kernel_name_id, 1), 23);
+  LEFT JOIN rocpd_string AS n ON n.id = coalesce(nullif(t.label, 1), nullif(e.kernel_name_id, 1), 23)
+UNION ALL SELECT e.id, p.pid, e.submit_tid, e.gpu, NULL, NULL, n.string, NULL, NULL, NULL, e.submit_ns, max(e.time_ns - e.submit_ns, 0),
+  CASE WHEN e.call_ns NOT NULL THEN e.hip_stream END, nullif(e.range, 0), e.flags, e.correlation, e.instance, e.process, e.bytes
+  FROM rtl_e_rtl_hsa_copy_transfer_unfinished AS e LEFT JOIN rtl_process AS p ON p.process = e.process
+  LEFT JOIN rocpd_string AS n ON n.id = CASE WHEN e.direction BETWEEN 0 AND 5 THEN e.direction + 14 ELSE 20 END;
 
 CREATE VIEW rtl_copy_all AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 THEN e.id END AS op_id,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.begin_ns END AS begin_ns,

@@ -179,8 +179,9 @@ static void print_failed(FILE *file, const struct summary_view *view)
 /* "open when the process ended: hipDeviceSynchronize (thread 4711, for 10.21s), and 3 more" */
 static void print_open(FILE *file, const struct summary_section *section)
 {
-	const char *before = strcmp(section->kind, "task") ? "open when the process ended: "
-							   : "under way when the process ended: ";
+	const bool on_gpu = !strcmp(section->kind, "task") || !strcmp(section->kind, "transfer");
+	const char *before =
+		on_gpu ? "under way when the process ended: " : "open when the process ended: ";
 	char duration[SUMMARY_DURATION_SIZE];
 	uint32_t i;
 

@@ -410,14 +410,18 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 					     : event->tid;
 		char name[RTL_PAYLOAD_MAX + 1];
 		char on_queue[sizeof(name) + 32];
-		const char *shown =
-			track->name_offset != NO_FIELD
-				? text_at(event, track->name_offset, name)
-				: event_name(track, event, event->uid,
-					     read_u64(event->payload, track->string_offset), name);
+		const char *shown = track->name_offset != NO_FIELD
+					    ? text_at(event, track->name_offset, name)
+					    : event_name(track, event, event->uid,
+							 track->string_offset != NO_FIELD
+								 ? read_u64(event->payload,
+									    track->string_offset)
+								 : 0,
+							 name);
 
-		if (track->gpu_offset != NO_FIELD) { /* as far as it is known */
+		if (track->gpu_offset != NO_FIELD) /* as far as it is known */
 			begin = read_u64(event->payload, track->submit_offset);
+		if (track->gpu_offset != NO_FIELD && track->queue_offset != NO_FIELD) {
 			snprintf(on_queue, sizeof(on_queue), "%s on queue %" PRIu32, shown,
 				 read_u32(event->payload, track->queue_offset));
 			shown = on_queue;

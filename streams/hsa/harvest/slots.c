@@ -113,6 +113,20 @@ int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, u
 	return 0;
 }
 
+void slots_describe(const struct slot_pool *pool, const struct rtl_stream *stream,
+		    const struct rtl_slot_fact *facts, uint32_t count,
+		    const struct rtl_record *event)
+{
+	const struct rtl_slots_info info = {.struct_size = sizeof(info),
+					    .slot_bytes = pool->slot_bytes,
+					    .under_way = offsetof(struct slot, under_way),
+					    .fact_count = count,
+					    .facts = facts,
+					    .event = event};
+
+	rtl_slots_describe(pool->slots, stream, &info);
+}
+
 void slots_fini(struct slot_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)

@@ -52,6 +52,18 @@ struct slot_kinds {
 	struct slot_kind own, watched, over;
 };
 
+/* A fact (struct rtl_slot_fact) of a slot of a type; of an event's record, or of its payload of a type. */
+#define SLOT_FACT_AT(slot_type, from_, to_, to_size, ...)                                          \
+	{                                                                                          \
+		.from = offsetof(slot_type, from_), .to = (to_),                                   \
+		.from_bytes = sizeof(((slot_type *)0)->from_), .to_bytes = (to_size), __VA_ARGS__  \
+	}
+#define SLOT_RECORD_FACT(slot_type, from_, to_, ...)                                               \
+	SLOT_FACT_AT(slot_type, from_, offsetof(struct rtl_record, to_), 8, __VA_ARGS__)
+#define SLOT_FACT(slot_type, from_, type, to_, ...)                                                \
+	SLOT_FACT_AT(slot_type, from_, sizeof(struct rtl_record) + offsetof(type, to_),            \
+		     sizeof(((type *)0)->to_), __VA_ARGS__)
+
 /* Which part of the signal a copy's times are from. */
 enum slot_times { SLOT_TIMES_NONE, SLOT_TIMES_SDMA, SLOT_TIMES_KERNEL };
 
@@ -112,6 +124,11 @@ struct slot_pool {
  * signals. 0, or RTL_ENOMEM. */
 int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
 	       bool bare);
+
+/* Says what whoever reads the spool makes of its slots: rtl_slots_describe. */
+void slots_describe(const struct slot_pool *pool, const struct rtl_stream *stream,
+		    const struct rtl_slot_fact *facts, uint32_t count,
+		    const struct rtl_record *event);
 
 /* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
 void slots_fini(struct slot_pool *pool);

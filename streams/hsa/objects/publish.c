@@ -149,7 +149,7 @@ static uint64_t register_path(const struct copy *copy, uint64_t key)
 	return uid;
 }
 
-static uint64_t path_uid(const struct copy *copy)
+uint64_t publish_copy_path(const struct copy *copy)
 {
 	const uint64_t key =
 		(uint64_t)copy->direction << 32 | (uint64_t)copy->src_node << 16 | copy->dst_node;
@@ -182,7 +182,7 @@ void publish_copy(uint16_t type, const struct copy *copy, const struct work_scop
 		  struct work_times times)
 {
 	const struct agent *agent = agents_find_node(copy->node);
-	const uint64_t uid = path_uid(copy);
+	const uint64_t uid = publish_copy_path(copy);
 	struct rtl_record *record = reserve(interceptor.copies, type, sizeof(struct rtl_hsa_copy));
 
 	if (!record)

@@ -79,6 +79,8 @@ struct copy {
 	uint8_t direction, function; /* and enum rtl_hsa_copy_... */
 };
 
+/* The tracepoint of where it copies from and to. */
+uint64_t publish_copy_path(const struct copy *copy);
 /* From the nodes of its ends; 0 is the host's. */
 uint8_t copy_direction(uint16_t src_node, uint16_t dst_node);
 

@@ -46,8 +46,56 @@ struct copy_slot {
 	struct slot slot;
 	struct copy copy;
 	struct work_scope scope; /* if slot.in_scope */
+	uint64_t uid, agent_uid; /* for who finds the process dead */
 	bool left_out;           /* by the user's selection: it is only counted */
 } __attribute__((aligned(64)));
+
+#define RECORD_FACT(from_, to_) SLOT_RECORD_FACT(struct copy_slot, from_, to_)
+#define FACT(from_, to_, ...)                                                                      \
+	SLOT_FACT(struct copy_slot, from_, struct rtl_hsa_copy, to_, __VA_ARGS__)
+
+/* As publish_copy has them. */
+static const struct rtl_slot_fact facts[] = {
+	RECORD_FACT(uid, uid),
+	RECORD_FACT(agent_uid, parent_uid),
+	RECORD_FACT(copy.number, instance),
+	FACT(copy.submit_ticks, submit_ns, .how = RTL_SLOT_TICKS),
+	FACT(copy.bytes, bytes),
+	FACT(copy.src, src),
+	FACT(copy.dst, dst),
+	FACT(copy.signal, signal),
+	FACT(copy.node, gpu),
+	FACT(copy.src_node, src_gpu),
+	FACT(copy.dst_node, dst_gpu),
+	FACT(copy.direction, direction),
+	FACT(copy.function, kind),
+	FACT(copy.engine, engine),
+	FACT(copy.submit_tid, submit_tid),
+	FACT(copy.flags, flags),
+	FACT(copy.extent[0], extent_x),
+	FACT(copy.extent[1], extent_y),
+	FACT(copy.extent[2], extent_z),
+	FACT(copy.parts, parts),
+	FACT(slot.in_scope, scope, .how = RTL_SLOT_IF),
+	RECORD_FACT(scope.correlation, correlation),
+	FACT(scope.scope, scope),
+	FACT(scope.scope_instance, scope_instance),
+	FACT(scope.call_ticks, call_ns, .how = RTL_SLOT_TICKS),
+	FACT(scope.hip_stream, hip_stream),
+	FACT(scope.range, range),
+};
+
+static void describe_slots(const struct source *source)
+{
+	struct {
+		struct rtl_record record;
+		struct rtl_hsa_copy payload;
+	} event = {.record = {.size = sizeof(event), .type = RTL_TRANSFER_UNFINISHED},
+		   .payload = {.flags = RTL_HSA_COPY_UNFINISHED}};
+
+	slots_describe(&source->pool, interceptor.copies, facts, sizeof(facts) / sizeof(*facts),
+		       &event.record);
+}
 
 static struct copy_slot *copy_slot_of(struct slot *slot)
 {
@@ -113,9 +161,20 @@ static void publish_end(struct source *source, struct slot *slot)
 	turn_in();
 }
 
+static void publish_unfinished(struct source *source, struct slot *slot)
+{
+	struct copy_slot *of = copy_slot_of(slot);
+
+	of->copy.flags |= RTL_HSA_COPY_UNFINISHED;
+	if (!of->left_out && rtl_enabled(interceptor.copies, RTL_TRANSFER_UNFINISHED))
+		publish_copy(RTL_TRANSFER_UNFINISHED, &of->copy, scope_of(of),
+			     (struct work_times){0, 0});
+}
+
 static const struct slot_kinds copy_kinds =
 	SLOT_KINDS(.is_copy = true, .stream = &interceptor.copies, .end_type = RTL_TRANSFER_END,
-		   .payload_bytes = sizeof(struct rtl_hsa_copy), .publish = publish_end);
+		   .payload_bytes = sizeof(struct rtl_hsa_copy), .publish = publish_end,
+		   .unfinished = publish_unfinished);
 
 /* ---- the pool ---- */
 
@@ -141,6 +200,7 @@ static struct source *make_source(void)
 		free_source(source);
 		return NULL;
 	}
+	describe_slots(source);
 	return source;
 }
 
@@ -194,7 +254,8 @@ static void submit(struct copy_slot *slot)
 
 /* ---- a copy ---- */
 
-static void fill(struct copy *copy, const struct copy_request *request)
+/* Returns the GPU that does it; NULL: none. */
+static const struct agent *fill(struct copy *copy, const struct copy_request *request)
 {
 	const struct agent *src = agents_find(request->src_agent);
 	const struct agent *dst = agents_find(request->dst_agent);
@@ -215,6 +276,7 @@ static void fill(struct copy *copy, const struct copy_request *request)
 	};
 	copy->direction = copy_direction(copy->src_node, copy->dst_node);
 	memcpy(copy->extent, request->extent, sizeof(copy->extent));
+	return doer;
 }
 
 /* What the thread is within, just before the copy begins. Returns whether it is within something.
@@ -238,6 +300,7 @@ struct copy_slot *copies_begin(const struct copy_request *request, uint64_t sign
 	/* Acquire: pairs with the release in start_source. */
 	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_ACQUIRE);
 	struct copy_slot *slot = NULL;
+	const struct agent *agent;
 
 	if (__builtin_expect(!source, 0))
 		source = start_source();
@@ -249,14 +312,18 @@ struct copy_slot *copies_begin(const struct copy_request *request, uint64_t sign
 		signal_watch_reused(signal);
 		return NULL;
 	}
-	fill(&slot->copy, request);
+	agent = fill(&slot->copy, request);
 	slot->slot.in_scope = fill_scope(&slot->copy, &slot->scope);
 	slot->left_out = is_outside();
 	slot->copy.signal = signal;
 	slot->copy.flags |= RTL_HSA_COPY_APP_SIGNAL;
 	(void)signal_watch_enter(&slot->slot, &copy_kinds, signal);
+	slot->uid = publish_copy_path(&slot->copy);
+	slot->agent_uid = agent ? agent->uid : 0;
 	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
 		publish_begin(slot);
+	/* Release: a reader of the spool finds the facts above. */
+	__atomic_store_n(&slot->slot.under_way, !slot->left_out, __ATOMIC_RELEASE);
 	return slot;
 }
 
@@ -291,7 +358,7 @@ void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
 void copies_call_begin(struct copy_call *call, const struct copy_request *request)
 {
 	call->copy.number = 0;
-	fill(&call->copy, request);
+	(void)fill(&call->copy, request);
 	call->in_scope = fill_scope(&call->copy, &call->scope);
 	call->left_out = is_outside();
 }

@@ -131,17 +131,9 @@ static void describe(struct queue *queue)
 	interceptor_set_number(id->uid, "packets", queue->packets);
 }
 
-#define FACT_OF(from_, to_, to_size, ...)                                                          \
-	{                                                                                          \
-		.from = offsetof(struct packet_slot, from_), .to = (to_),                          \
-		.from_bytes = sizeof(((struct packet_slot *)0)->from_), .to_bytes = (to_size),     \
-		__VA_ARGS__                                                                        \
-	}
-#define RECORD_FACT(from_, to_, ...)                                                               \
-	FACT_OF(from_, offsetof(struct rtl_record, to_), 8, __VA_ARGS__)
+#define RECORD_FACT(from_, to_, ...) SLOT_RECORD_FACT(struct packet_slot, from_, to_, __VA_ARGS__)
 #define FACT(from_, to_, ...)                                                                      \
-	FACT_OF(from_, sizeof(struct rtl_record) + offsetof(struct rtl_hsa_dispatch, to_),         \
-		sizeof(((struct rtl_hsa_dispatch *)0)->to_), __VA_ARGS__)
+	SLOT_FACT(struct packet_slot, from_, struct rtl_hsa_dispatch, to_, __VA_ARGS__)
 
 /* As publish_dispatch has them. */
 static const struct rtl_slot_fact facts[] = {
@@ -185,14 +177,8 @@ static void describe_slots(const struct queue *queue)
 			       .queue = queue->id.number,
 			       .flags = RTL_HSA_DISPATCH_UNFINISHED}};
 
-	rtl_slots_describe(
-		queue->source.pool.slots, interceptor.stream,
-		&(struct rtl_slots_info){.struct_size = sizeof(struct rtl_slots_info),
-					 .slot_bytes = sizeof(struct packet_slot),
-					 .under_way = offsetof(struct packet_slot, slot.under_way),
-					 .fact_count = sizeof(facts) / sizeof(*facts),
-					 .facts = facts,
-					 .event = &event.record});
+	slots_describe(&queue->source.pool, interceptor.stream, facts,
+		       sizeof(facts) / sizeof(*facts), &event.record);
 }
 
 /* The part of creation that can fail before the runtime's queue exists. */

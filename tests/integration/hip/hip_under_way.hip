@@ -1,55 +1,127 @@
 /* SPDX-License-Identifier: MIT */
-/* hip_under_way LAUNCHES: two threads launch kernels on two streams each, which take minutes where a workgroup takes 20
- * ms, and wait for them. Prints a line for each launch, and an empty one before they wait; ends by abort when it reads
- * a line. */
-#include <cstdio>
+/*
+ * hip_under_way FILE: four threads launch kernels and graphs and copy on two streams each, until FILE (struct counts) says that they stop, then wait
+ * for the streams, or abort. A piece of work has a number: its grid or its bytes tell it; modulo 8 it is that of its stream. FILE counts by number
+ * how often the call that submits it has begun and returned.
+ */
+#include <atomic>
 #include <cstdlib>
+#include <fcntl.h>
 #include <hip/hip_runtime.h>
+#include <random>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
-__global__ void hang(int *out)
+static constexpr unsigned numbers = 1 << 17, copy_bytes = 1 << 20;
+
+struct counts {
+	uint64_t streams[8], tids[8];
+	std::atomic<uint32_t> stop, abort;
+	std::atomic<uint32_t> begun[2][numbers], returned[2][numbers]; /* kernels, copies */
+};
+
+static struct counts *counts;
+static std::atomic<unsigned> next;
+static hipStream_t streams[8];
+static hipGraphExec_t graphs[8];
+static char *gpu[8], *host[8];
+
+__global__ void work(char *out)
 {
 	*out = 1;
 }
 
-static hipStream_t streams[4];
-static int *memory;
-
-static void launch(int thread, int launches)
+static void check(hipError_t error)
 {
-	for (int i = 0; i < launches; i++) {
-		const int stream = 2 * thread + i % 2;
+	if (error)
+		_exit(3);
+}
 
-		hipLaunchKernelGGL(hang, dim3(1 + i, 1 + stream, 10000), dim3(64), 0,
-				   streams[stream], memory);
-		printf("%ld %p %d %d\n", (long)syscall(SYS_gettid), (void *)streams[stream],
-		       64 * (1 + i), 1 + stream);
+static void launch(unsigned number, int stream)
+{
+	work<<<number + 1, 64, 0, streams[stream]>>>(gpu[stream]);
+}
+
+static void copy(unsigned bytes, int stream)
+{
+	check(hipMemcpyAsync(host[stream], gpu[stream], bytes, hipMemcpyDeviceToHost,
+			     streams[stream]));
+}
+
+static void prepare(int stream)
+{
+	hipStream_t other;
+	hipEvent_t event;
+	hipGraph_t graph;
+
+	check(hipStreamCreate(&other));
+	check(hipEventCreate(&event));
+	check(hipStreamBeginCapture(streams[stream], hipStreamCaptureModeThreadLocal));
+	launch(stream, stream);
+	check(hipEventRecord(event, streams[stream]));
+	check(hipStreamWaitEvent(other, event, 0));
+	work<<<8 + stream + 1, 64, 0, other>>>(gpu[stream]);
+	check(hipEventRecord(event, other));
+	copy(copy_bytes / 2, stream);
+	check(hipStreamWaitEvent(streams[stream], event, 0));
+	launch(16 + stream, stream);
+	check(hipStreamEndCapture(streams[stream], &graph));
+	check(hipGraphInstantiate(&graphs[stream], graph, nullptr, nullptr, 0));
+}
+
+/* what: 0: a graph, whose copy is not counted, as kernels of HIP may do it; 1: a copy; more: a kernel */
+static void count(std::atomic<uint32_t> (*of)[numbers], unsigned what, unsigned number)
+{
+	for (unsigned i = 0; i < 3 && !what; i++)
+		of[0][8 * i + number % 8]++;
+	if (what)
+		of[what == 1][number]++;
+}
+
+static void run(int thread)
+{
+	std::minstd_rand random(getpid() + thread);
+
+	for (int i = 0; i < 2; i++)
+		counts->tids[2 * thread + i] = syscall(SYS_gettid);
+	for (unsigned i = 1; !counts->stop; i++) {
+		const int stream = 2 * thread + random() % 2;
+		const unsigned number = 8 * (next++ % (numbers / 8 - 3) + 3) + stream;
+		const unsigned what = random() % 16;
+
+		count(counts->begun, what, number);
+		if (!what)
+			check(hipGraphLaunch(graphs[stream], streams[stream]));
+		else if (what == 1)
+			copy(copy_bytes + 4 * number, stream);
+		else
+			launch(number, stream);
+		count(counts->returned, what, number);
+		if (i % 50 == 0)
+			check(hipStreamSynchronize(streams[stream]));
 	}
+	check(hipStreamSynchronize(streams[2 * thread]));
+	check(hipStreamSynchronize(streams[2 * thread + 1]));
 }
 
-static void work(int thread)
+int main(int, char **argv)
 {
-	(void)hipStreamSynchronize(streams[2 * thread]);
-}
-
-int main(int argc, char **argv)
-{
-	char line[8];
-
-	for (hipStream_t &stream : streams)
-		if (hipStreamCreate(&stream))
-			return 3;
-	if (hipMalloc((void **)&memory, 64))
-		return 3;
-	for (int i = 0; i < 2; i++)
-		std::thread(launch, i, atoi(argv[argc - 1])).join();
-	for (int i = 0; i < 2; i++)
-		std::thread(work, i).detach();
-	puts("");
-	fflush(stdout);
-	if (fgets(line, sizeof(line), stdin))
-		abort();
-	_exit(0);
+	alarm(600);
+	counts = (struct counts *)mmap(nullptr, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED,
+				       open(argv[1], O_RDWR), 0);
+	for (int i = 0; i < 8; i++) {
+		check(hipStreamCreate(&streams[i]));
+		check(hipMalloc((void **)&gpu[i], 2 * copy_bytes));
+		check(hipHostMalloc((void **)&host[i], 2 * copy_bytes, 0));
+		counts->streams[i] = (uintptr_t)streams[i];
+	}
+	for (int i = 0; i < 8; i++)
+		prepare(i);
+	for (int i = 0; i < 4; i++)
+		std::thread(run, i).detach();
+	while (!counts->abort)
+		usleep(1000);
+	abort();
 }

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_under_way.py RUNNER PROGRAM: kernels that do not end are seen, as the program has submitted them, by
-`rtl status`, by `rtl info` after its end, and in its trace. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
+"""hip_under_way.py RUNNER PROGRAM [MOMENTS]: at random moments of a program, and when a kernel hangs or faults, what is under way is what the program
+has submitted and the GPU's log does not have as ended: in `rtl status`, after SIGKILL and abort, after `rtl recover`. RTL_BUILD_DIR is the build.
+Exit status 77: skipped."""
+import array
 import collections
 import glob
 import json
+import mmap
 import os
+import random
 import re
 import signal
 import sqlite3
@@ -15,104 +19,173 @@ import tempfile
 import time
 
 RTL = os.path.join(os.environ["RTL_BUILD_DIR"], "bin", "rtl")
-LAUNCHES = 20
+NUMBERS, COPY = 1 << 17, 1 << 20
+WAYS = "kill abort recover hang-kill hang-abort hang-recover vm ill hw".split()
 
 
 def rtl(*arguments):
     return subprocess.run([RTL, *arguments], stdout=subprocess.PIPE, text=True, timeout=100, check=True).stdout
 
 
-def look(process, launches, mode):
-    """The problems of what is said of a process: each launch once, in the order of its stream."""
-    found, problems = collections.defaultdict(list), []
-    calls = [u["name"] for u in process["unfinished"] if "queue" not in u]
-    for kernel in sorted((u for u in process["unfinished"] if "queue" in u), key=lambda u: u["packet_id"]):
-        found[kernel["hip_stream"]].append((kernel["tid"], kernel["grid_x"], kernel["grid_y"]))
-        good = kernel["name"] == "hang(int*)" and kernel["age_ns"] < 100e9 and kernel["queue"] and kernel["gpu"]
-        if not good or (mode == "hip" and not (kernel["correlation"] and kernel["call_ns"])):
-            problems.append("kernel: %s" % kernel)
-    if mode == "standard":
-        launches, found = sorted(sum(launches.values(), [])), sorted(sum(found.values(), []))
-    if launches != found:
-        problems.append("launched %s, found %s" % (launches, dict(found) if mode == "hip" else found))
-    if mode == "hip" and calls != ["hipStreamSynchronize"] * 2:
-        problems.append("calls: %s" % calls)
-    return problems
+def wait_until(fn):
+    for _ in range(6000):
+        if fn():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited for a minute in vain: %s" % fn.__name__)
 
 
-def stored(path, launches, mode):
-    """The problems of a trace: the same, and the summary says so."""
-    found = collections.defaultdict(list)
-    with sqlite3.connect(path) as db:
-        rows = db.execute("SELECT stream, tid, grid_x, grid_y FROM rtl_under_way WHERE kernel = 'hang(int*)' AND"
-                          " age_ns BETWEEN 1e8 AND 1e11 AND flags & 128 ORDER BY queue, packet_id").fetchall()
-    for row in rows:
-        found[row[0]].append(row[1:])
-    if mode == "standard":
-        launches, found = {None: sorted(sum(launches.values(), []))}, {None: sorted(found[None])}
-    said = re.search(r"^under way when the process ended: hang\(int\*\) on queue \d+ \(thread \d+, for",
-                     rtl("summary", path), re.M)
-    return [] if launches == found and said else ["stored: %s, %s" % (dict(found), said)]
+class Run:
+    """A traced program, and what is known of it."""
+
+    def __init__(self, runner, program, way, scratch):
+        self.problems, self.scratch, self.pid = [], scratch, 0
+        os.environ["RTL_SPOOL"] = scratch
+        self.mode = random.choice(("standard", "hip", "hip"))
+        self.in_process = way.endswith("recover") and random.choice((False, True))
+        self.log, self.db = os.path.join(scratch, "log"), os.path.join(scratch, "run.db")
+        counts = os.path.join(scratch, "counts")
+        with open(counts, "wb+") as file:
+            file.truncate(136 + 16 * NUMBERS)
+            self.counts = mmap.mmap(file.fileno(), 0)
+        fault = {} if way in WAYS[:3] else {"SOFTGPU_FAULT": "%s:work@%d" % (way.split("-")[0], random.randint(1, 1500))}
+        options = ["--in-process"] if self.in_process else []
+        self.child = subprocess.Popen(
+            [RTL, "trace", "-q", "--mode", self.mode, *options, "-o", self.db, *program, counts], stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, SOFTGPU_LOG=self.log, SOFTGPU_KERNEL_NS=random.choice(("0", "100000", "1000000")), **fault))
+        self.began = random.randint(1, 3000)
+
+    def counted(self, place):
+        """Of kernels and copies, by number; place 0: begun, 1: returned."""
+        at = 136 + 8 * NUMBERS * place
+        numbers = array.array("I", self.counts[at:at + 8 * NUMBERS])
+        return collections.Counter({(i // NUMBERS, i % NUMBERS): n for i, n in enumerate(numbers) if n})
+
+    def ended(self):
+        """By the log."""
+        found = collections.Counter()
+        with open(self.log, errors="replace") as file:
+            for line in file:
+                row = re.match(r"gpu=.* kind=dispatch .* grid=(\d+),.* name=_Z4work|gpu=.* kind=transfer .* bytes=(\d+)", line)
+                if row and (row[1] or int(row[2]) >= COPY):
+                    found[(0, int(row[1]) // 64 - 1) if row[1] else (1, (int(row[2]) - COPY) // 4)] += 1
+        return found
+
+    def process(self):
+        """What is said of the process that lives."""
+        text = rtl("info", "--json", *glob.glob(self.scratch + "/rtl-*")) if self.in_process else rtl("status", "--json", str(self.child.pid))
+        said = json.loads(text)
+        processes = said["processes"] if self.in_process else [p for s in said["sessions"] for p in s["processes"]]
+        self.pid = processes[-1]["pid"]
+        return processes[-1]
+
+    def compare(self, under_way, published=None, exact=False):
+        """Counters, of what rtl has under way, and has as ended."""
+        begun, returned, ended = self.counted(0), self.counted(1), self.ended()
+        known = under_way + (published or collections.Counter())
+        missing = returned - ended - under_way
+        # Behind a packet that another thread is about to write in the same queue, the last ones of a stream have not been passed on.
+        if begun - returned and not exact and not any(n % 8 == m % 8 and n > m for _, n in known | ended for _, m in missing):
+            returned = returned - missing
+        problems = [("not under way", returned - ended - under_way), ("never submitted", known - begun)]
+        if published is not None:
+            problems += [("ended, says rtl alone", published - ended), ("lost", (returned | ended) - known)]
+        if exact:
+            problems += [("ended, says the log", under_way - (begun - ended))]
+        self.late = sum((under_way & ended).values())
+        return ["%s: %s" % (what, dict(numbers.most_common(5))) for what, numbers in problems if numbers]
+
+    def status(self, exact=False):
+        """What `rtl status` has under way; its problems are noted."""
+        found = collections.Counter()
+        for u in self.process()["unfinished"]:
+            if u["name"] == "work(char*)" or u.get("bytes", 0) >= COPY:
+                found[self.key(u.get("grid_x"), u.get("bytes"), u["hip_stream"], u["tid"])] += 1
+        return found, self.compare(found, exact=exact)
+
+    def key(self, grid, size, stream, tid):
+        """Of a kernel or copy, which is its stream's, and its thread's."""
+        key = (0, grid // 64 - 1) if grid else (1, (size - COPY) // 4)
+        place = key[1] % 8 * 8
+        expected = [int.from_bytes(self.counts[at + place:at + place + 8], "little") for at in (0, 64)]
+        if self.mode == "hip" and [stream, tid] != expected:
+            self.problems.append("number %s: of stream %#x, thread %d, not %s" % (key, stream, tid, expected))
+        return key
+
+    def stored(self):
+        """What the trace has under way, and as ended."""
+        with sqlite3.connect(self.db) as db:
+            under_way = collections.Counter(self.key(*row) for row in db.execute(
+                "SELECT grid_x, bytes, stream, tid FROM rtl_under_way WHERE kernel = 'work(char*)' OR bytes >= ?", (COPY,)))
+            published = collections.Counter((0, x // 64 - 1) for x, in db.execute("SELECT grid_x FROM rtl_dispatches WHERE kernel = 'work(char*)'"))
+            published.update((1, (b - COPY) // 4) for b, in db.execute("SELECT bytes FROM rtl_copies WHERE bytes >= ?", (COPY,)))
+        return under_way, published
+
+    def end(self, way):
+        """Ends it that way, if it does not end by itself."""
+        if way.endswith("recover"):
+            self.child.kill()
+        if way == "hang-abort":
+            self.counts[132] = 1
+        elif way.split("-")[-1] in ("kill", "recover", "abort"):
+            os.kill(self.pid, signal.SIGABRT if way == "abort" else signal.SIGKILL)
+        self.child.communicate(timeout=100)
+        if way.endswith("recover"):
+            # the process may still hold the folder
+            wait_until(lambda: not subprocess.run([RTL, "recover", "-o", self.db, *glob.glob(self.scratch + "/rtl-*")], timeout=100,
+                                                  stderr=subprocess.DEVNULL).returncode)
+
+    def hung(self):
+        """It has stopped, and but for what hangs the GPU has nothing to do."""
+        wait_until(lambda: os.path.exists(self.log) and " fault=" in open(self.log, errors="replace").read())
+        self.counts[128] = 1
+        wait_until(lambda: not self.status(True)[1])
+        said = rtl("info", *glob.glob(self.scratch + "/rtl-*")) if self.in_process else rtl("status")
+        if not re.search(r"^  (under way on )?GPU 1, queue \d: kernel work\(char\*\), grid \d+x1x1, ", said, re.M):
+            self.problems.append("not said: %s" % said)
 
 
-def start(command, **settings):
-    child = subprocess.Popen(command + [str(LAUNCHES)], env=dict(os.environ, **settings), stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
-    launches = collections.defaultdict(list)
-    for line in child.stdout:
-        if line == "\n":
-            break
-        tid, stream, x, y = line.split()
-        launches[int(stream, 0)].append((int(tid), int(x), int(y)))
-    else:
-        sys.exit(child.wait())
-    time.sleep(0.2)
-    return child, launches
-
-
-def trace(program, mode, scratch):
-    child, launches = start([RTL, "trace", "-q", "--mode", mode, "-o", os.path.join(scratch, mode + ".db")] + program)
-    session, = json.loads(rtl("status", "--json", str(child.pid)))["sessions"]
-    process, = (p for p in session["processes"] if p["unfinished"])
-    problems = look(process, launches, mode)
-    lines = re.findall(r"^  GPU \d+, queue \d+: kernel hang\(int\*\), grid \d+x[1-4]x10000, submitted [\d.]+ m?s ago"
-                       r" by thread \d+; (\d+) more behind it$", rtl("status", str(child.pid)), re.M)
-    if sum(map(int, lines)) + len(lines) != 2 * LAUNCHES:
-        problems.append("text: %s" % lines)
-    os.kill(process["pid"], signal.SIGKILL)
-    child.communicate(timeout=100)
-    problems += stored(os.path.join(scratch, mode + ".db"), launches, mode)
-    return ["%s: %s" % (mode, problem) for problem in problems]
-
-
-def in_process(program, how, scratch):
-    """The problems of what is left of a process that has drained itself, and was killed or aborts."""
-    spools = os.path.join(scratch, how)
-    os.makedirs(spools)
-    child, launches = start([RTL, "trace", "-q", "--mode", "hip", "--in-process", "-o", spools + ".db"] + program,
-                            RTL_SPOOL=spools)
-    folder, = glob.glob(os.path.join(spools, "*"))
-    process, = json.loads(rtl("info", "--json", folder))["processes"]
-    problems = look(process, launches, "hip")
-    if how == "kill":
-        os.kill(process["pid"], signal.SIGKILL)
-    child.communicate("abort\n" if how == "abort" else None, timeout=100)
-    process, = json.loads(rtl("info", "--json", folder))["processes"]
-    problems += look(process, launches, "hip")
-    if "  under way on GPU " not in rtl("info", folder):
-        problems.append("info: nothing under way")
-    rtl("recover", "-o", spools + ".recovered.db", folder)
-    problems += stored(spools + ".recovered.db", launches, "hip")
-    return ["%s: %s" % (how, problem) for problem in problems]
+def moment(runner, program, way, scratch):
+    run = Run(runner, program, way, scratch)
+    said = None
+    if way.startswith("hang"):
+        run.hung()
+        said = run.status(True)
+    elif way in WAYS[:3]:
+        wait_until(lambda: run.child.poll() is not None or sum(run.counted(1).values()) >= run.began)
+        time.sleep(random.random() / 50)
+        run.process()
+        os.kill(run.pid, signal.SIGSTOP)
+        wait_until(lambda: "State:\tT" in open("/proc/%d/status" % run.pid).read())
+        said = run.status()
+    if said:
+        run.problems += said[1]
+        if way == "abort":
+            os.kill(run.pid, signal.SIGCONT)
+    run.end(way)
+    under_way, published = run.stored()
+    run.problems += run.compare(under_way, published)
+    if way.startswith("hang") and not re.search(r"^under way when the process ended: work\(char\*\) on queue \d+ \(thread \d+, for",
+                                                rtl("summary", run.db), re.M):
+        run.problems.append("the summary does not say so")
+    if said and way != "abort" and under_way != said[0]:
+        run.problems.append("status and trace differ: %s, %s" % (said[0] - under_way, under_way - said[0]))
+    return ["%s, %s%s: %s" % (way, run.mode, ", in the process" if run.in_process else "", p) for p in run.problems], sum(under_way.values()), run.late
 
 
 def main():
     program = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", sys.argv[1], "run"), sys.argv[2]]
-    with tempfile.TemporaryDirectory() as scratch:
-        problems = [p for mode in ("standard", "hip") for p in trace(program, mode, scratch)]
-        problems += [p for how in ("kill", "abort") for p in in_process(program, how, scratch)]
-    print("hip_under_way: %d problems" % len(problems))
-    sys.exit("\n".join("hip_under_way: %s" % problem for problem in problems) or 0)
+    moments = int(sys.argv[3]) if len(sys.argv) > 3 else len(WAYS)
+    ways = [way for way in WAYS if way != "hw" or sys.argv[1] != "softgpu"]
+    problems, total, late = [], 0, 0
+    for i in range(moments):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
+            found = moment(sys.argv[1], program, ways[i % len(ways)], scratch)
+        problems, total, late = problems + found[0], total + found[1], late + found[2]
+        for problem in found[0]:
+            print("hip_under_way: moment %d: %s" % (i, problem), flush=True)
+    print("hip_under_way: %d moments, %d kernels under way, of which %d had just ended; %d problems" % (moments, total, late, len(problems)))
+    sys.exit(1 if problems else 0)
 
 
 if __name__ == "__main__":

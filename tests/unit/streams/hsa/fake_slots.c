@@ -15,6 +15,11 @@ void rtl_slots_ready(void *memory, size_t bytes)
 {
 }
 
+void rtl_slots_describe(void *memory, const struct rtl_stream *stream,
+			const struct rtl_slots_info *info)
+{
+}
+
 void rtl_slots_destroy(void *memory, size_t bytes)
 {
 	free(memory);
