@@ -280,7 +280,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 	if (next && next != rocprofiler_set_api_table)
 		status = next(name, version, instance, tables, count);
 	if (interceptor.config.source == CONFIG_RUNTIME && taken && has_table && tables[0] == taken)
-		tell_of_other(taken);
+		tell_of_other(tables[0]);
 	/* Ours call what is in it directly. */
 	if (has_table && !strcmp(name, "hip"))
 		hip_table_take(tables[0]);
