@@ -17,7 +17,7 @@ int database_fail(const struct database *database)
 	if (database->quiet)
 		return -1;
 	if (code == SQLITE_NOTADB)
-		cli_error("%s is no trace: not an SQLite database", database->path);
+		cli_error("%s is not a trace: not an SQLite database", database->path);
 	else if (code == SQLITE_CORRUPT)
 		cli_error("%s is damaged (%s); `sqlite3 %s .recover` may save a part",
 			  database->path, sqlite3_errmsg(database->connection), database->path);
@@ -73,7 +73,7 @@ static int look_for_tables(struct database *database)
 		return -1;
 	if (!op || !string) {
 		if (!database->quiet)
-			cli_error("%s is no trace: the database has no table %s", database->path,
+			cli_error("%s is not a trace: the database has no table %s", database->path,
 				  op ? "rocpd_string" : "rocpd_op");
 		return -1;
 	}
@@ -90,7 +90,7 @@ static const char *find_fault(const char *path)
 		return strerror(errno);
 	if (S_ISDIR(st.st_mode))
 		return "is a folder, not a trace; `rtl replay` makes a trace of a recording";
-	return S_ISREG(st.st_mode) && !st.st_size ? "is no trace: the file is empty" : NULL;
+	return S_ISREG(st.st_mode) && !st.st_size ? "is not a trace: the file is empty" : NULL;
 }
 
 /* Without looking at what is in it. */
@@ -197,7 +197,7 @@ static int say_unfinished(struct database *database, const char *advice)
 
 	if (writer && output_writer_lives(writer)) {
 		sscanf(writer, "%d %*u %255s", &pid, host);
-		cli_error("%s is not complete: apparently process %d on %s still writes it%s",
+		cli_error("%s is not complete: apparently process %d on %s is writing it%s",
 			  database->path, pid, host, advice);
 		status = CLI_UNFINISHED;
 	} else if (writer) {

@@ -304,14 +304,14 @@ static int look_at_recording(const char *verb, const char *path)
 	int status;
 
 	if (!stat(path, &st) && !S_ISDIR(st.st_mode))
-		return cli_failed("%s: %s is a file, and no folder of a recording; traces are for "
+		return cli_failed("%s: %s is a file, not the folder of a recording; traces are for "
 				  "`rtl summary`, `rtl report` and `rtl convert`",
 				  verb, path);
 	if (folder_visit_spools(path, NULL, NULL))
 		return CLI_OK;
 	each_entry(path, note_unreadable, &unreadable);
 	if (!unreadable)
-		return cli_failed("%s: %s holds nothing of rtl's; give the folder of a recording, "
+		return cli_failed("%s: rtl wrote nothing in %s; give the folder of a recording, "
 				  "or one that `rtl recover` lists",
 				  verb, path);
 	status = refuse_format(verb, unreadable);
@@ -351,7 +351,7 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
 	if (is->kind == RTL_FOLDER_DEBRIS)
 		return cli_failed(
-			"%s: %s holds no events: its maker was killed; `rtl recover` removes it",
+			"%s: %s holds no events: its process was killed; `rtl recover` removes it",
 			verb, path);
 	return is->kind == RTL_FOLDER_OTHER ? look_at_recording(verb, path) : CLI_OK;
 }

@@ -20,8 +20,8 @@ int part_check_place(const char *output)
 
 int part_refuse(const char *output, const char *kind)
 {
-	return cli_failed("output %s exists and is no %s, so it is not written over; move it away, "
-			  "or choose another file with -o",
+	return cli_failed("output %s exists and is not a %s: not overwritten; move it away, or "
+			  "choose another file with -o",
 			  output, kind);
 }
 

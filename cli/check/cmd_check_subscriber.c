@@ -426,7 +426,7 @@ static int run(void *request)
 const struct cli_command cmd_check_subscriber = {
 	.name = "check-subscriber",
 	.operands = "NAME[?key=value&...]",
-	.purpose = "Runs a subscriber through its life and reports its mistakes",
+	.purpose = "Runs a subscriber through its life cycle and reports its mistakes",
 	.details = "Gives it synthetic streams, live and replayed, in processes of their own.\n"
 		   "Exit status 0: no mistake; 1: mistakes, one line each.",
 	CLI_OPTIONS(options),

@@ -63,7 +63,7 @@ static void prepare(struct doctor *doctor, struct session *session)
 	if (!status)
 		doctor_ok(doctor, "mode", "mode %s", session_mode(session));
 	else
-		doctor_fault(doctor, "mode", "mend what the line on standard error names",
+		doctor_fault(doctor, "mode", "fix what the message on standard error names",
 			     "a session cannot be prepared");
 }
 
@@ -215,8 +215,8 @@ const struct cli_command cmd_doctor = {
 	.operands = "[-- COMMAND [ARGUMENT]...]",
 	.purpose = "Finds what would stop tracing here, and says how to fix it",
 	.details =
-		"Looks at the runtimes, what loads from where, permissions, limits and the clock.\n"
-		"COMMAND is run, to see what rtl sees of it; its standard output goes to standard\n"
+		"Checks the runtimes, what loads from where, permissions, limits and the clock.\n"
+		"Runs COMMAND to see what rtl sees of it; its standard output goes to standard\n"
 		"error. Exit status 0: all is well; 1: something will not work.",
 	CLI_OPTIONS(options),
 	.request_size = sizeof(struct request),

@@ -117,7 +117,7 @@ static int say_unknown(struct listing *listing)
 		const char *meant = listing->wanted[i].nearest.name;
 
 		if (!listing->wanted[i].found)
-			status = cli_failed("no counter or metric has such a name: %s%s%s%s", name,
+			status = cli_failed("no counter or metric is named %s%s%s%s", name,
 					    *meant ? "; did you mean " : "", meant,
 					    *meant ? "?" : "");
 	}
@@ -200,7 +200,7 @@ static int print(struct listing *listing, struct subject *subject)
 static int print_named(struct listing *listing)
 {
 	struct subject subject = {.gfx = listing->gfx,
-				  .why = "--gpu was given: nothing is looked for here"};
+				  .why = "--arch was given: the GPUs here are not asked"};
 
 	return print(listing, &subject);
 }
@@ -256,8 +256,8 @@ static int list_counters(void *request)
 }
 
 static const struct cli_option options[] = {
-	CLI_VALUE('g', "gpu", "GFX", offsetof(struct listing, gfx),
-		  "of this kind of GPU, such as gfx90a, even if none is here"),
+	CLI_VALUE(0, "arch", "GFX", offsetof(struct listing, gfx),
+		  "list those of this architecture, such as gfx90a; needs no\nGPU"),
 	CLI_VALUE('d', "definitions", "FILE", offsetof(struct listing, definitions),
 		  "read these definitions: counter_defs.yaml or metrics.xml\nof ROCm"),
 	CLI_FLAG(0, "compile", offsetof(struct listing, compiles),
@@ -270,8 +270,8 @@ const struct cli_command cmd_list_counters = {
 	.name = "list-counters",
 	.operands = "[NAME]...",
 	.purpose = "Lists the hardware counters and metrics of each GPU",
-	.details = "NAME may have wildcards, such as 'TCC*'. Without any: all of them.\n"
-		   "What is unavailable is listed with the reason.",
+	.details = "NAME may have wildcards, such as 'TCC*'. Without NAME, lists all.\n"
+		   "Unavailable ones are listed with the reason.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
 	.run = list_counters,

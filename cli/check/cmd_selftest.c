@@ -77,7 +77,7 @@ static int status_of(struct selftest *test)
 	return status;
 }
 
-/* What a trace has; where that is no trace, the run has none. */
+/* What a trace has; where that is not a trace, the run has none. */
 static void take_trace(struct selftest *test, const char *trace)
 {
 	if (access(trace, F_OK))
@@ -136,7 +136,7 @@ static int run_programs(const struct selftest *test)
 
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "counters", offsetof(struct selftest, counters),
-		 "count hardware events, too, and compare what is known of them"),
+		 "also count hardware events and check the known values"),
 	CLI_FLAG(0, "json", offsetof(struct selftest, as_json), "print JSON, for programs"),
 };
 

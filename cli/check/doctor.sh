@@ -55,13 +55,13 @@ look_at_tool() {
 	if [ "$name" != "$2" ] && [ ! -r "$2" ]; then
 		why="Permission denied"
 		[ -e "$2" ] || why="No such file or directory"
-		fault tools "$1 names $2, which cannot be read: $why" "take it out of there, or install it"
+		fault tools "$1 names $2, which cannot be read: $why" "remove it there, or install it"
 	elif [ "${name#librtl.so}" != "$name" ]; then
 		[ "$2" -ef "$librtl" ] ||
-			fault tools "$1 names $2, which is no tool of this project ($other_project)" "take it out of there"
+			fault tools "$1 names $2, which is not a tool of this project ($other_project)" "remove it there"
 	elif [ "$1" = HSA_TOOLS_LIB ] && [ "${name#librtl_}" = "$name" ]; then
 		warn tools "HSA_TOOLS_LIB loads another tool, too: $2" \
-			"take it out of there, if what it does is not wanted beside rtl"
+			"remove it there, unless you want both tools"
 	fi
 }
 
@@ -77,7 +77,7 @@ look_at_variables() {
 	*librtl_rocm.so*) ;;
 	*) [ -z "$subscribers" ] || warn environment \
 		"RTL_SUBSCRIBERS is set, but HSA_TOOLS_LIB does not name rtl: programs that are started here are not traced" \
-		"do eval \"\$(rtl env)\" in the shell, or use \`rtl trace\`" ;;
+		"run eval \"\$(rtl env)\" in the shell, or use \`rtl trace\`" ;;
 	esac
 	[ -z "${RTL_STREAMS-}" ] || warn environment "RTL_STREAMS=$RTL_STREAMS: other streams are left out" "unset it to record all"
 	for name in ROCP_TOOL_LIBRARIES ROCPROFILER_REGISTER_LIBRARY DEBUG_CLR_DIRECT_DOORBELL; do
@@ -134,7 +134,7 @@ judge_hsa() {
 	if [ "$no_rocm" ]; then
 		:
 	elif [ "$hsa_status" != 0 ]; then
-		warn hsa_tool "whether the HSA runtime loads rtl is not known: it does not start" "try it again where the HSA runtime starts"
+		warn hsa_tool "unknown whether the HSA runtime loads rtl: the runtime does not start" "try it again where the HSA runtime starts"
 	elif [ "$tool_loaded" ]; then
 		ok hsa_tool "the HSA runtime loads rtl by HSA_TOOLS_LIB${register_path:+, which HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 keeps on beside librocprofiler-register}"
 	else
@@ -174,7 +174,7 @@ judge_version() {
 		warn version "this is ROCm $name: rtl was made for 5.2 to 7.x" "use ROCm 5.2 to 7.x, or try it with a command"
 	elif [ $version = 702 ]; then
 		warn version "ROCm 7.2 has a fault in its intercept queues: programs that take more than 256 places of a queue at once may crash under any tracer" \
-			"nothing is to be done for most programs; if one crashes under rtl only, use another version of ROCm"
+			"most programs are not affected; if one crashes only under rtl, use another version of ROCm"
 	else
 		ok version "ROCm $name"
 	fi
@@ -193,7 +193,7 @@ judge_runtime() {
 		warn hip_runtime "the loader finds no HIP runtime: libamdhip64.so.5 to .8" \
 			"install it (hip-runtime-amd, libamdhip64), unless programs bring their own"
 	elif [ $hips != 1 ]; then
-		warn hip_runtime "the loader finds $hips versions of HIP" "see by \`ldd PROGRAM\` which one it takes"
+		warn hip_runtime "the loader finds $hips versions of HIP" "check with \`ldd PROGRAM\` which one a program loads"
 	fi
 	judge_version
 	printf '%s' "$sources"
@@ -275,7 +275,7 @@ look_at_limits() {
 	elif [ "$size" -lt $((first_mib * 2048)) ]; then
 		fault file_size "files may not grow beyond $((size / 2)) KiB: processes get no buffers" "raise it: ulimit -f unlimited"
 	else
-		warn file_size "files may not grow beyond $((size / 2048)) MiB, and traces neither" "raise it: ulimit -f unlimited"
+		warn file_size "files, and so traces, may not grow beyond $((size / 2048)) MiB" "raise it: ulimit -f unlimited"
 	fi
 	ok memory_lock "locked memory: $locked KiB; rtl itself locks none"
 }
@@ -289,7 +289,7 @@ look_at_clock() {
 		ok clock "clock: TSC"
 	else
 		warn clock "the kernel does not trust the TSC (clocksource: ${clock:-not known}): each event costs some ns more" \
-			"nothing is wrong with times; boot with tsc=reliable if the hardware's is known to be sound"
+			"times are correct; boot with tsc=reliable if the hardware's is known to be sound"
 	fi
 }
 
@@ -376,7 +376,7 @@ judge_hooks() {
 	ok copies "copies by a GPU: $copies"
 	case $mode,$hip in
 	hip,0 | full,0) warn hip_calls "no HIP call was seen" \
-		"nothing, if it calls the HSA runtime itself; link it to libamdhip64.so if it has HIP in itself" ;;
+		"nothing, if it calls the HSA runtime itself; link it to libamdhip64.so if it contains HIP" ;;
 	hip,* | full,*) ok hip_calls "HIP calls: $hip" ;;
 	*) ok hip_calls "HIP calls: $hip (mode hip records them)" ;;
 	esac
@@ -386,10 +386,10 @@ judge_hooks() {
 
 judge_command() {
 	if [ ! "$ran" ]; then
-		warn command "the command was not run" "mend the faults above first"
+		warn command "the command was not run" "fix the faults above first"
 		return
 	fi
-	[ ! "$ended" ] || warn command "the command ended $ended" "see whether it does so without rtl, too"
+	[ ! "$ended" ] || warn command "the command ended $ended" "check whether it also does so without rtl"
 	[ "$refused" = 0 ] || fault spool "processes of the command could not make a spool: $refused" "see what they said on standard error"
 	if [ "$processes" ]; then
 		dispatches=0 copies=0 hip=0 roctx=0 others=0

@@ -75,12 +75,12 @@ int gpus_find(struct gpu *const **found)
 	if (!runtime)
 		return cli_failed("the HSA runtime cannot be loaded: %s", dlerror());
 	if (!find_functions(runtime))
-		return cli_failed("%s is no HSA runtime", RUNTIME);
+		return cli_failed("%s is not an HSA runtime", RUNTIME);
 	if (hsa.init() == HSA_STATUS_SUCCESS)
 		(void)hsa.iterate_agents(add, NULL);
 	if (!count)
 		return cli_failed(
-			"the HSA runtime finds no GPU here; name one, such as --gpu gfx90a");
+			"the HSA runtime finds no GPU here; choose one, such as --arch gfx90a");
 	*found = list;
 	return CLI_OK;
 }

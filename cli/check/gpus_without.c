@@ -6,7 +6,7 @@
 
 int gpus_find(struct gpu *const **found)
 {
-	return cli_failed("this rtl was built without ROCm; name a GPU with --gpu");
+	return cli_failed("this rtl was built without ROCm; choose a GPU with --arch");
 }
 
 struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,

@@ -214,8 +214,8 @@ int convert_csv(const char *output, const char *input, const struct convert_sele
 	if (!status && !tables.files)
 		status = convert_selects(selection)
 				 ? convert_refuse_empty(selection)
-				 : cli_failed("%s is not made: %s has no rows for tables", output,
-					      input);
+				 : cli_failed("%s was not written: %s has no rows for tables",
+					      output, input);
 	convert_rows_close(rows);
 	return status;
 }

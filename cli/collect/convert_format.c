@@ -65,7 +65,7 @@ int convert_choose(struct convert_job *job, const char *format)
 			"convert: %s files are made of one trace; `rtl merge` makes one of several",
 			formats[chosen]);
 	if (chosen == CONVERT_RPD && convert_selects(&job->selection))
-		return cli_usage("convert: -o %s: holds all of a trace; RPD's rpd_trim cuts it",
+		return cli_usage("convert: -o %s: has the whole trace; RPD's rpd_trim cuts it",
 				 job->output);
 	return CLI_OK;
 }

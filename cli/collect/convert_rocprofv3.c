@@ -91,7 +91,7 @@ static int write_all(struct output *out)
 	if (file->error)
 		return part_failed(out->part, file->error);
 	if (!status && out->processes > 1)
-		cli_error("there are %llu processes, of which TraceLens reads the first, pid %lld; "
+		cli_error("TraceLens reads only the first of %llu processes, pid %lld; "
 			  "--process chooses another",
 			  (unsigned long long)out->processes, out->first_pid);
 	return status;

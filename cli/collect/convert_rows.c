@@ -230,7 +230,7 @@ bool convert_has_gpu(sqlite3 *db, const char *gpu)
 
 int convert_refuse_gpu(const char *gpu)
 {
-	return cli_failed("--gpu %s: there is none; `rtl info` lists them", gpu);
+	return cli_failed("--gpu %s: no GPU has that node; `rtl info` lists them", gpu);
 }
 
 bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
@@ -317,7 +317,7 @@ static int check_names(struct convert_rows *rows)
 	const struct convert_selection *s = rows->selection;
 
 	if (s->process && !convert_rows_number(rows, "SELECT count(*) FROM c_process"))
-		return cli_failed("--process %s: there is none with that pid or program; `rtl "
+		return cli_failed("--process %s: no process has that pid or program; `rtl "
 				  "info` lists them",
 				  s->process);
 	return s->gpu && !convert_has_gpu(rows->db, s->gpu) ? convert_refuse_gpu(s->gpu) : CLI_OK;

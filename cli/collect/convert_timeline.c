@@ -227,7 +227,7 @@ static int replay(struct convert *convert, const struct part *part)
 		convert_feed(part, convert->job->inputs, convert->job->count, sink, NULL);
 
 	if (!status && s->process && !sink->work.processes)
-		return cli_failed("--process %s: there is none with that pid or program; `rtl "
+		return cli_failed("--process %s: no process has that pid or program; `rtl "
 				  "info` lists them",
 				  s->process);
 	return !status && sink->work.selection && !convert->selection.count

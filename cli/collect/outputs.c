@@ -138,7 +138,7 @@ int outputs_make_tables(const struct outputs *outputs, const char *said, bool qu
 			continue;
 		}
 		if (would_be_empty(tables)) {
-			status = cli_failed("%s is not made: nothing was recorded for its tables",
+			status = cli_failed("%s was not written: its tables would be empty",
 					    tables->folder);
 			remove_database(tables->database);
 			continue;
@@ -159,7 +159,7 @@ void outputs_say_left(const struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->table_count; i++)
 		if (!access(outputs->tables[i].database, F_OK))
-			cli_error("%s has the events of %s; `rtl convert` makes it",
+			cli_error("%s has the events for %s; write that with `rtl convert`",
 				  outputs->tables[i].database, outputs->tables[i].folder);
 }
 

@@ -29,7 +29,7 @@ static int check_pattern(const char *who, const char *pattern)
 	if (!*pattern)
 		return cli_usage("%s: the regular expression is empty", who);
 	if (!pattern_compile(&regex, pattern, why, sizeof(why)))
-		return cli_usage("%s: '%s' is no regular expression: %s", who, pattern, why);
+		return cli_usage("%s: '%s' is not a regular expression: %s", who, pattern, why);
 	regfree(&regex);
 	return CLI_OK;
 }

@@ -37,7 +37,7 @@ int selection_add_range(void *list, const char *name);
 		  "record only dispatches of kernels whose name matches; may be\n"                 \
 		  "given several times"),                                                          \
 		CLI_TAKES(0, "exclude", "REGEX", at(excluded), selection_add_pattern,              \
-			  "leave out kernels whose name matches; may be given again"),             \
+			  "leave out kernels whose name matches; may be repeated"),                \
 		CLI_VALUE(0, "delay", "SECONDS", at(delay), "wait that long before recording"),    \
 		CLI_VALUE(0, "duration", "SECONDS", at(duration), "record for that long"),         \
 		CLI_NUMBER(0, "repeat", "N", at(repeat), "a number of periods, 0 without end",     \

@@ -142,7 +142,7 @@ static int add_tool(struct session *session, char *path)
 		return CLI_OK;
 	}
 	if (strpbrk(path, ":;"))
-		return cli_failed("%s: the HSA runtime and the loader take no folder with blanks "
+		return cli_failed("%s: the HSA runtime and the loader accept no folder with blanks "
 				  "or colons in its name; install rtl elsewhere",
 				  path);
 	add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);

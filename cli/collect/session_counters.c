@@ -129,9 +129,9 @@ static int check_none(const struct session *session)
 	if (session->counters)
 		return cli_usage("--counters: give at least one name");
 	if (asked(session->counters_sample, "RTL_COUNTERS_SAMPLE"))
-		return cli_usage("--counters-sample: which counters? Name them with --counters");
+		return cli_usage("--counters-sample needs --counters, which names the counters");
 	if (session->counters_passes || session->counters_kernels)
-		return cli_usage("--counters-passes and --counters-kernels go with --counters");
+		return cli_usage("--counters-passes and --counters-kernels need --counters");
 	return CLI_OK;
 }
 

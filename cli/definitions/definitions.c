@@ -42,7 +42,7 @@ char *reading_text(struct reading *reading, const char *path)
 	length = getdelim(&text, &room, '\0', file);
 	if (ferror(file) || !text || (length > 0 && !text[length - 1])) {
 		reading_fail(reading, "cannot read %s: %s", path,
-			     ferror(file) ? strerror(errno) : "it is no text");
+			     ferror(file) ? strerror(errno) : "it is not text");
 		free(text);
 		text = NULL;
 	} else if (length < 0) {

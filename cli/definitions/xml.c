@@ -57,7 +57,7 @@ static bool add_metric(struct reader *r, char *const *values)
 	if (!values[BLOCK] && !what)
 		return fail(r, "a metric with neither a block nor an expression");
 	if (values[BLOCK] && (!what || !reading_is_number(what)))
-		return fail(r, "a metric's event is no number");
+		return fail(r, "a metric's event is not a number");
 	return add_item(r, (reading_item){[ITEM_SCOPE] = r->scope ? r->scope : "",
 					  [ITEM_NAME] = values[NAME],
 					  [ITEM_BLOCK] = values[BLOCK],

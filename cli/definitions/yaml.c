@@ -64,7 +64,7 @@ static bool add(struct file *file, const char *gpus, const char *name, const yam
 		return fail(file, definition,
 			    "a definition with neither a block nor an expression");
 	if (block && (!event || !reading_is_number(event)))
-		return fail(file, definition, "a definition's event is no number");
+		return fail(file, definition, "a definition's event is not a number");
 	return reading_add(
 		file->reading,
 		(reading_item){[ITEM_GPUS] = gpus,

@@ -19,7 +19,7 @@ struct request {
 static const struct cli_option options[] = {
 	CLI_FLAG(0, "json", offsetof(struct request, how.json), "print JSON, for programs"),
 	CLI_NUMBER(0, "top", "N", offsetof(struct request, how.top), "a number of rows, 0 for all",
-		   "rows of each table, those that changed most;\n"
+		   "the N rows of each table that changed most;\n"
 		   "0: all (default: 20; with --json: all)"),
 	CLI_VALUE(0, "least", "PERCENT", offsetof(struct request, least),
 		  "ignore means that changed by less (default: 2)"),

@@ -359,9 +359,9 @@ const struct cli_command cmd_info = {
 	.name = "info",
 	.operands = "FILE|FOLDER",
 	.purpose = "Shows the processes, streams and losses of a trace",
-	.details =
-		"FILE is a trace. FOLDER is a recording, or that of an `rtl trace` or a process,\n"
-		"running or killed. Nothing in it changes.",
+	.details = "FILE is a trace. FOLDER is a recording, or the folder of an `rtl trace` or a "
+		   "process,\n"
+		   "running or killed. Nothing in it changes.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct info, operands, 1, "one file or folder at a time"),
 	.missing = "give the file of a trace, or a folder: rtl info FILE",

@@ -42,10 +42,10 @@ struct page {
 
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
-		  "the page (default: FILE of the trace with .html for its suffix)"),
+		  "the page (default: the trace's name with the suffix .html)"),
 	CLI_NUMBER(0, "events", "N", offsetof(struct request, most),
 		   "a number of events, 1 or more",
-		   "most events in the timeline, the longest ones (default:\n"
+		   "draw only the N longest events in the timeline (default:\n"
 		   "2000000); the tables count all"),
 	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };

@@ -23,7 +23,7 @@ static const struct cli_option options[] = {
 	CLI_FLAG(0, "csv", offsetof(struct request, csv),
 		 "print CSV: a line for each row of each table"),
 	CLI_NUMBER(0, "top", "N", offsetof(struct request, top), "a number of rows, 0 for all",
-		   "rows of each table, the first ones;\n"
+		   "the first N rows of each table;\n"
 		   "0: all (default: 20; with --json and --csv: all)"),
 	CLI_VALUE(0, "sort", "KEY", offsetof(struct request, sort),
 		  "total (default), count, mean, min, p50, p99, max: the\n"

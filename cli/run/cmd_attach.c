@@ -194,7 +194,7 @@ static int prepare(struct launch *launch, uint64_t *duration_ns)
 	session->summarizes = !launch->quiet;
 	if (!status && selection->duration &&
 	    (!selection_seconds(selection->duration, duration_ns) || !*duration_ns))
-		return cli_usage("--duration takes a number of seconds such as 10 or 0.5, not '%s'",
+		return cli_usage("attach: --duration takes seconds such as 10 or 0.5, not '%s'",
 				 selection->duration);
 	if (!status)
 		status = session_prepare_subscribers(session);

@@ -285,7 +285,7 @@ static int deliver(struct request *request, const char *recording, uint32_t kept
 	for (size_t i = 0; !status && i < request->place_count; i++)
 		status = publish_all(&request->places[i]);
 	if (!status && kept_ms)
-		cli_error("it has the last %u.%03u s: more could not be kept within --limit",
+		cli_error("it holds the last %u.%03u s: --limit left no room for more",
 			  kept_ms / 1000, kept_ms % 1000);
 	return status;
 }

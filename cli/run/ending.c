@@ -61,7 +61,7 @@ static void say_why(FILE *out, const struct ending *e)
 	if (collect->refused && !used_gpu && !e->something)
 		fprintf(out,
 			"%u process%s of the command could not make a spool for %s events, and "
-			"said why",
+			"printed why",
 			collect->refused, collect->refused > 1 ? "es" : "",
 			collect->refused > 1 ? "their" : "its");
 	else if (e->ledger->gpu_lost)
@@ -85,7 +85,7 @@ static void say_why(FILE *out, const struct ending *e)
 		      out);
 	else if (!launch->collected && !e->has_trace)
 		fputs("no process of the command wrote a trace: " NOT_SEEN ", or it could not "
-		      "write one, which it has said then",
+		      "write one, and printed why",
 		      out);
 	else if (!e->has_trace)
 		fputs("no process of the command published anything: " NOT_SEEN ", or it ended "

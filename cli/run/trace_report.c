@@ -288,7 +288,7 @@ static void report_siblings(const struct launch *launch)
 	else
 		free(find_beside(launch->session.database, is_another, &search));
 	if (search.others > SIBLINGS_SHOWN)
-		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
+		cli_error("and %d more, beside them", search.others - SIBLINGS_SHOWN);
 }
 
 static bool is_timeline(const char *path, void *id)

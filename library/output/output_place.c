@@ -148,7 +148,7 @@ static int refuse_foreign(const struct output_file *file, uid_t owner)
 static int refuse(const struct output_file *file)
 {
 	output_say(file, RTL_LEVEL_ERROR,
-		   "exists and is no trace that could be replaced; move it away, or choose "
+		   "exists and is not a trace that could be replaced; move it away, or choose "
 		   "another file with output=");
 	return RTL_EIO;
 }

@@ -18,7 +18,7 @@ int reader_check(struct reader *r)
 	bool known = false;
 
 	if (!has_table(r, "rtl_meta") || !has_table(r, "rtl_origin"))
-		return reader_fail(r, RTL_EFORMAT, "is no trace of rtl: it has no table %s",
+		return reader_fail(r, RTL_EFORMAT, "is not a trace of rtl: it has no table %s",
 				   has_table(r, "rtl_meta") ? "rtl_origin" : "rtl_meta");
 	question = reader_ask(r, "SELECT key, value FROM rtl_meta");
 	while (reader_next(r, &question)) {

@@ -21,7 +21,7 @@ static void refuse(const char *variable, const char *pattern, const char *why)
 	const char *strict = secure_getenv("RTL_STRICT");
 
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"%s: '%.80s' is no regular expression (%s): it chooses no kernels", variable,
+		"%s: '%.80s' is not a regular expression (%s): it chooses no kernels", variable,
 		pattern, why);
 	if (strict && !strcmp(strict, "1"))
 		_exit(2);

@@ -178,7 +178,7 @@ class Attach(Faults):
         self.refused(1, f"there is no process {first.pid}", "attach", str(first.pid))
         self.refused(1, f"process {os.getpid()} cannot be attached to", "attach", str(os.getpid()))
         self.refused(1, "no program 'none'", "attach", "none")
-        self.refused(2, "--duration takes a number of seconds", "attach", "--duration", "x", str(second.pid))
+        self.refused(2, "attach: --duration takes seconds", "attach", "--duration", "x", str(second.pid))
         second.kill()
         self.end(second)
         self.assertEqual(len(os.listdir(self.spool)), 1)

@@ -39,10 +39,10 @@ LOST:
 
 
 class Named(Case):
-    """--gpu: nothing is looked for on the machine."""
+    """--arch: nothing is looked for on the machine."""
 
     def test_text(self):
-        done = self.rtl("list-counters", "--gpu", "gfx90a:xnack-")
+        done = self.rtl("list-counters", "--arch", "gfx90a:xnack-")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("  definitions: rtl's own table\n", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^  L2CacheHit +% +How many requests to L2 hit\.\n"
@@ -52,7 +52,7 @@ class Named(Case):
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
     def test_json(self):
-        gpu, = json.loads(self.rtl("list-counters", "-g", "gfx942", "--json").stdout)["gpus"]
+        gpu, = json.loads(self.rtl("list-counters", "--arch", "gfx942", "--json").stdout)["gpus"]
         self.assertEqual((gpu["name"], gpu["available"]), ("gfx942", False))
         counters = {c["name"]: c for c in gpu["counters"]}
         self.assertEqual((counters["TCC_HIT"]["block"], counters["TCC_HIT"]["event"]), ("TCC", 17))
@@ -61,20 +61,20 @@ class Named(Case):
         self.assertFalse(counters["TCC_HIT"]["available"])
 
     def test_names(self):
-        done = self.rtl("list-counters", "--gpu", "gfx906", "--json", "sq_waves", "TCC_HIT*")
+        done = self.rtl("list-counters", "--arch", "gfx906", "--json", "sq_waves", "TCC_HIT*")
         gpu, = json.loads(done.stdout)["gpus"]
         self.assertEqual([c["name"] for c in gpu["counters"]], ["SQ_WAVES", "TCC_HIT", "TCC_HIT_sum"])
-        done = self.rtl("list-counters", "--gpu", "gfx906", "NOPE*")
+        done = self.rtl("list-counters", "--arch", "gfx906", "NOPE*")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("rtl: no counter or metric has such a name: NOPE*\n", done.stderr)
+        self.assertIn("rtl: no counter or metric is named NOPE*\n", done.stderr)
 
     def test_meant(self):
         """One that there is not is never passed over; what it was meant to be is said."""
-        done = self.rtl("list-counters", "--gpu", "gfx906", "SQ_WAVES", "l2cachehits", "sq_wave", "SALUINSTS")
+        done = self.rtl("list-counters", "--arch", "gfx906", "SQ_WAVES", "l2cachehits", "sq_wave", "SALUINSTS")
         self.assertEqual(done.returncode, 1)
         self.assertIn("SQ_WAVES", done.stdout)
         self.assertEqual(done.stderr, "".join(
-            f"rtl: no counter or metric has such a name: {name}; did you mean {meant}?\n"
+            f"rtl: no counter or metric is named {name}; did you mean {meant}?\n"
             for name, meant in (("l2cachehits", "L2CacheHit"), ("sq_wave", "SQ_WAVES"))))
         for name, meant in (("sq_waves", "SQ_WAVES"), ("L2CacheHits", "L2CacheHit"), ("grbm_count", "GRBM_COUNT")):
             done = self.rtl("record", "-o", self.path("r"), "--counters", f"VALUInsts,{name}", "--", "true")
@@ -94,7 +94,7 @@ class Named(Case):
         for arguments, env in ((["--definitions", "own.yaml"], {}),
                                ([], {"RTL_COUNTERS_DEFINITIONS": "own.yaml"}),
                                ([], {"ROCP_METRICS": "own.yaml"})):
-            done = self.rtl("list-counters", "-g", "gfx906", *arguments, env=env)
+            done = self.rtl("list-counters", "--arch", "gfx906", *arguments, env=env)
             self.assertIn("  definitions: own.yaml\n", done.stdout)
             self.assertIn("\n  Cannot be had\n", done.stdout)
             self.assertRegex(done.stdout,
@@ -102,10 +102,10 @@ class Named(Case):
 
     def test_errors(self):
         self.write("broken.yaml", "A: [1\n")
-        for arguments, says in ((["--gpu", "gfx1"], "no counters are known for gfx1: "),
-                                (["--gpu", "gfx906", "-d", "none"], "cannot open none: No such file"),
-                                (["--gpu", "gfx906", "-d", "/"], "cannot read /: Is a directory"),
-                                (["--gpu", "gfx906", "-d", "broken.yaml"],
+        for arguments, says in ((["--arch", "gfx1"], "no counters are known for gfx1: "),
+                                (["--arch", "gfx906", "-d", "none"], "cannot open none: No such file"),
+                                (["--arch", "gfx906", "-d", "/"], "cannot read /: Is a directory"),
+                                (["--arch", "gfx906", "-d", "broken.yaml"],
                                  "broken.yaml: line 2: did not find expected ',' or ']'")):
             done = self.rtl("list-counters", *arguments)
             self.assertEqual(done.returncode, 1, done.stdout)
@@ -163,7 +163,7 @@ class Here(Case):
     def test_no_gpu(self):
         done = self.here(env={"SOFTGPU_COUNT": "0"})
         self.assertEqual(done.returncode, 1)
-        self.assertTrue(re.search(r"(?m)^rtl: the HSA runtime finds no GPU here; name one, such as --gpu", done.stderr),
+        self.assertTrue(re.search(r"(?m)^rtl: the HSA runtime finds no GPU here; choose one, such as --arch", done.stderr),
                         done.stderr)
 
 

@@ -30,7 +30,7 @@ WRITE = [name for name, words in VERBS.items() if "-o" in words]
 
 
 class Damaged(Case):
-    """What every verb does with what is no trace."""
+    """What every verb does with what is not a trace."""
 
     def setUp(self):
         super().setUp()

@@ -108,7 +108,7 @@ class Doctor(DoctorCase):
             "HSA_TOOLS_LIB": f"{folder}/librtl.so {folder}/libgone.so"})
         self.said(checks, "path", "warning", "of another project: " + self.path("rtl"))
         self.said(checks, "loader", "fault", "LD_LIBRARY_PATH finds a library of another project")
-        self.said(checks, "tools", "fault", "librtl.so, which is no tool of this project")
+        self.said(checks, "tools", "fault", "librtl.so, which is not a tool of this project")
         self.said(checks, "tools", "fault", "libgone.so, which cannot be read: No such file")
 
     def test_spool_folder_missing__is_said(self):

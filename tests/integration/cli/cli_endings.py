@@ -173,7 +173,7 @@ class Endings(Case):
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertEqual(done.stderr.count("nothing will be recorded"), 2, done.stderr)
             self.assert_said(NOTHING + "2 processes of the command could not make a spool for their "
-                             "events, and said why\n", done.stderr)
+                             "events, and printed why\n", done.stderr)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Formats(Case):
 
     def test_several_processes__all_in_it(self):
         said = self.convert("b.json", "--format", "rocprofv3")
-        self.assertRegex(said, r"^rtl: there are 3 processes, of which TraceLens reads the first, pid \d+; "
+        self.assertRegex(said, r"^rtl: TraceLens reads only the first of 3 processes, pid \d+; "
                          "--process chooses another\n$")
         self.assertFalse(other_formats.check_rocprofv3(self.path("a.db"), self.path("b.json")))
         self.assertEqual(self.convert("b.db"), "")
@@ -98,7 +98,7 @@ class Formats(Case):
     def test_selection_of_nothing__one_line_and_no_file(self):
         pid = str(self.pids[0])
         for name, *options in KINDS + (("b.json", "-f", "hta", "--process", pid),):
-            for more, said in ((("--gpu", "7"), "--gpu 7: there is none; `rtl info` lists them"),
+            for more, said in ((("--gpu", "7"), "--gpu 7: no GPU has that node; `rtl info` lists them"),
                                (("--name", "nosuch"), "--name, so nothing is written"),
                                (("--name", "nosuch", "--gpu", "0"), "--gpu, --name, so nothing is written"),
                                (("--from", "100s"), "nothing is selected by --from"),
@@ -122,7 +122,7 @@ class Formats(Case):
         bad("--rank x: give a number", "b.json", "-f", "hta", "--rank", "x")
         for output in (("b.db",), ("b.csv",), ("b.json", "-f", "rocprofv3")):
             self.refused(2, "`rtl merge` makes one", "convert", "a.db", "a.db", "-o", *output)
-            self.refused(1, "--process nobody: there is none", "convert", "a.db", "-o", *output,
+            self.refused(1, "--process nobody: no process has", "convert", "a.db", "-o", *output,
                          "--process", "nobody")
             self.refused(1, "none.db", "convert", "none.db", "-o", *output)
             self.refused(1, "No such file", "convert", "a.db", "-o", "none/" + output[0], *output[1:])
@@ -131,9 +131,9 @@ class Formats(Case):
                      "--process", "nobody")
         self.write("full.json", "[1]")
         for options in (("rocprofv3",), ("hta", "--process", str(self.pids[0]))):
-            self.refused(1, "exists and is no timeline", "convert", "a.db", "-o", "full.json", "-f", *options)
+            self.refused(1, "exists and is not a timeline", "convert", "a.db", "-o", "full.json", "-f", *options)
         self.rtl("trace", "-q", "-o", "other.db", PROGRAM, "1")
-        self.refused(1, "exists and is no database", "convert", "a.db", "-o", "other.db")
+        self.refused(1, "exists and is not a database", "convert", "a.db", "-o", "other.db")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.db", "full.json", "other.db"])
 
     def test_killed_at_a_system_call__nothing_under_its_name_unless_whole(self):

@@ -185,11 +185,11 @@ class Report(Case):
         self.refused(2, "give the file of a trace", "report")
         self.refused(2, "one file at a time", "report", "run.db", "run.db")
         self.refused(2, "--events 0", "report", "--events", "0", "run.db")
-        self.refused(1, "mine.txt exists and is no page", "report", "-o", self.write("mine.txt", "mine"), "run.db")
+        self.refused(1, "mine.txt exists and is not a page", "report", "-o", self.write("mine.txt", "mine"), "run.db")
         self.rtl("report", "-o", "again.page", "run.db")
         self.assertEqual(self.rtl("report", "-o", "again.page", "run.db").returncode, 0)
         self.refused(1, "No such file", "report", "missing.db")
-        self.refused(1, "no trace", "report", "-o", "page.html", self.write("text", "x" * 9999))
+        self.refused(1, "not a trace", "report", "-o", "page.html", self.write("text", "x" * 9999))
         self.refused(1, "cannot be written: No such file", "report", "-o", "missing/page.html", "run.db")
         self.refused(1, "is the trace", "report", "-o", "run.db", "run.db")
         with open(self.path("run.db"), "rb+") as file:

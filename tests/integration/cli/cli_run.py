@@ -144,9 +144,9 @@ class BadInput(Case):
         bad(1, "/nonexistent: No such file", "-o", "/nonexistent/x.db")
         bad(1, "is a folder", "-o", self.folder)
         bad(1, "is a folder", "-o", "new/")
-        bad(1, "exists and is no trace", "-o", self.write("precious", "text"))
+        bad(1, "exists and is not a trace", "-o", self.write("precious", "text"))
         sqlite3.connect(self.path("other.db")).execute("CREATE TABLE t (a)").connection.close()
-        bad(1, "exists and is no trace", "-o", "other.db")
+        bad(1, "exists and is not a trace", "-o", "other.db")
         bad(2, "no subscriber in the list takes a file", "-o", "x", "-s", "libstats_sub.so?output=y")
         # also where it is the program that would find out
         for place in ((), ("--in-process",)):
@@ -173,8 +173,8 @@ class BadInput(Case):
             self.refused(1, "No such file" if verb == "info" else "there is no such file or folder", verb,
                          "/nonexistent")
         for verb in ("replay", "recover", "info"):
-            self.refused(1, "holds nothing of rtl's", verb, self.folder)
-        self.refused(1, "is a file, and no folder of a recording", "recover", PROGRAM)
+            self.refused(1, "rtl wrote nothing in", verb, self.folder)
+        self.refused(1, "is a file, not the folder of a recording", "recover", PROGRAM)
         self.refused(1, "no plugin reads it", "replay", PROGRAM)
         os.mkdir(self.path("damaged"))
         self.write("damaged/control", "")

@@ -100,8 +100,8 @@ class Selection(Case):
 
     def test_refused(self):
         for what, status, *arguments in (
-                ("'a(' is no regular expression: ", 2, "--kernel", "a("),
-                ("'[' is no regular expression: ", 2, "--exclude", "["),
+                ("'a(' is not a regular expression: ", 2, "--kernel", "a("),
+                ("'[' is not a regular expression: ", 2, "--exclude", "["),
                 ("the regular expression is empty", 2, "--kernel", ""),
                 ("it has a line break in it", 2, "--kernel", "a\nb"),
                 ("the name of the range is empty", 2, "--range", ""),
@@ -112,7 +112,7 @@ class Selection(Case):
                 ("--repeat 2 needs --delay and --duration", 2, "--repeat", "2", "--duration", "1")):
             for verb in ("trace", "record"):
                 self.refused(status, what, verb, *arguments, PROGRAM, "10")
-        self.refused(2, "RTL_KERNEL: 'a(' is no regular", "trace", PROGRAM, "1",
+        self.refused(2, "RTL_KERNEL: 'a(' is not a regular", "trace", PROGRAM, "1",
                      env={"RTL_KERNEL": "b\na("})
         self.refused(2, "RTL_DURATION takes a number of seconds", "trace", PROGRAM, "1",
                      env={"RTL_DURATION": "x"})

@@ -94,7 +94,7 @@ class Snapshot(Case):
         for _ in range(40):
             self.line(child)
         done = self.rtl("snapshot", "-o", "now.db", self.in_spool())
-        self.assertRegex(done.stderr, r"rtl: it has the last \d+\.\d{3} s: more could not be kept")
+        self.assertRegex(done.stderr, r"rtl: it holds the last \d+\.\d{3} s: --limit left no room")
         self.assertRegex(self.end(child), r"rtl: the last \d+\.\d{3} s are kept, not 1000: there was no")
         self.assertLess(self.ledger("run.db"), 4000)
         self.assertLess(self.ledger("now.db"), 4000)
@@ -170,11 +170,11 @@ class Snapshot(Case):
         self.refused(1, "is not the folder of a running rtl", "snapshot", self.folder + "/")
         with open(self.path("text.db"), "w", encoding="utf-8") as file:
             file.write("mine")
-        self.refused(1, "text.db exists and is no trace", "trace", "--last", "1", "-o", "text.db",
+        self.refused(1, "text.db exists and is not a trace", "trace", "--last", "1", "-o", "text.db",
                      PROGRAM, "1")
         child = self.begin("--last", "1000")
         self.line(child)
-        self.refused(1, "text.db exists and is no trace", "snapshot", "-o", "text.db",
+        self.refused(1, "text.db exists and is not a trace", "snapshot", "-o", "text.db",
                      self.in_spool())
         self.refused(1, "cannot be written to", "snapshot", "-o", "/proc/none/run.db",
                      self.in_spool())
@@ -197,7 +197,7 @@ class Snapshot(Case):
         self.refused(1, "a.csv exists and holds something else", "snapshot", "-o", "a.csv", self.in_spool())
         with open(self.path("text.json"), "w", encoding="utf-8") as file:
             file.write("mine")
-        self.refused(1, "output text.json exists and is no trace", "snapshot", "-o", "text.json", self.in_spool())
+        self.refused(1, "output text.json exists and is not a trace", "snapshot", "-o", "text.json", self.in_spool())
         self.refused(2, "-o x.foo: unknown suffix", "snapshot", "-o", "x.foo", self.in_spool())
         self.refused(2, "-o %q{RTL_NONE}.db: %q{RTL_NONE} is not set", "snapshot", "-o", "%q{RTL_NONE}.db",
                      self.in_spool())

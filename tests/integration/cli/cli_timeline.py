@@ -125,7 +125,7 @@ class Timeline(Case):
         self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
 
     def test_csv__nothing_for_it__said_and_no_folder(self):
-        said = "rtl: " + self.path("a.csv") + " is not made: nothing was recorded for its tables\n"
+        said = "rtl: " + self.path("a.csv") + " was not written: its tables would be empty\n"
         for options in (("--paused",), ("-q", "--paused")):
             done = self.rtl("trace", *options, "-o", "a.csv", PROGRAM, "10")
             self.assertTrue(done.stderr.endswith(said), done.stderr)
@@ -134,9 +134,9 @@ class Timeline(Case):
         self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "0")
         self.refused(1, said[5:-1], "replay", "-o", "a.csv", "run.rec")
         self.rtl("replay", "-o", "run.db", "run.rec")
-        self.refused(1, "b.csv is not made: run.db has no rows for tables", "convert", "-o", "b.csv", "run.db")
+        self.refused(1, "b.csv was not written: run.db has no rows for tables", "convert", "-o", "b.csv", "run.db")
         self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "1")
-        self.refused(1, "b.csv is not made", "convert", "-o", "b.csv", "run.db")
+        self.refused(1, "b.csv was not written", "convert", "-o", "b.csv", "run.db")
         self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
         self.assertEqual(self.names(), ["b.csv", "run.db", "run.rec"])
 
@@ -177,7 +177,7 @@ class Timeline(Case):
     def test_something_else_is_there__it_stays(self):
         self.write("a.json", "{}")
         done = self.rtl("trace", "-o", "a.json", PROGRAM, "10")
-        self.assertIn("exists and is no trace", done.stderr)
+        self.assertIn("exists and is not a trace", done.stderr)
         self.assertEqual(self.read("a.json"), "{}")
 
 
@@ -214,7 +214,7 @@ class Convert(Case):
         expected = self.converted()
         self.assertEqual(self.converted("--name", "second*"),
                          [d for d in expected if d[0] == "second_kernel"])
-        self.refused(1, "--gpu 7: there is none", "convert", "a.db", "-o", "none.json", "--gpu", "7")
+        self.refused(1, "--gpu 7: no GPU has that node", "convert", "a.db", "-o", "none.json", "--gpu", "7")
         self.assertEqual(self.converted("--gpu", "0"), expected)
         self.rtl("trace", "-q", "-o", "regions.db", PROGRAM, "2", "regions")
         self.assertEqual(self.rtl("convert", "regions.db", "-o", "b.csv", "--name", "od*").returncode, 0)
@@ -262,11 +262,11 @@ class Convert(Case):
         bad("--from soon: give seconds", "convert", "a.db", "-o", "b.json", "--from", "soon")
         bad("not later than --from", "convert", "a.db", "-o", "b.json", "--from", "2", "--to", "1")
         bad("--gpu x: give a number", "convert", "a.db", "-o", "b.json", "--gpu", "x")
-        self.refused(1, "--process nobody: there is none", "convert", "a.db", "-o", "b.json",
+        self.refused(1, "--process nobody: no process has", "convert", "a.db", "-o", "b.json",
                      "--process", "nobody")
         for name in ("text.db", "other.db", "none.db"):
             self.refused(1, name, "convert", name, "-o", "b.json")
-        self.refused(1, "exists and is no timeline", "convert", "a.db", "-o", "full.json")
+        self.refused(1, "exists and is not a timeline", "convert", "a.db", "-o", "full.json")
         self.refused(1, "No such file", "convert", "a.db", "-o", "none/b.json")
         self.assertEqual(sorted(os.listdir(self.folder)),
                          ["a.db", "full.json", "other.db", "text.db"])

@@ -202,7 +202,7 @@ class Examples(Case):
                 (("--", ""), 2, "the name of the command is empty"),
                 ((self.path("own_stream"),), 1, "own_stream` runs it as a command"),
                 (("own_stream.c",), 1, "own_stream.c cannot be loaded"),
-                ((self.folder,), 1, "holds nothing of rtl's")):
+                ((self.folder,), 1, "rtl wrote nothing in")):
             done = self.rtl("list-streams", *arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
             self.assertIn(part, done.stderr)

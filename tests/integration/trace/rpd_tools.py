@@ -131,7 +131,7 @@ def check_tables(rtl, path, folder):
 
 
 def check_traced(rtl, program, folder):
-    """`rtl trace -o FILE.rpd` makes the same, of a database that goes then; what is there and is no trace stays."""
+    """`rtl trace -o FILE.rpd` makes the same, of a database that goes then; what is there and is not a trace stays."""
     path = os.path.join(folder, "traced.rpd")
     run(rtl, "trace", "-q", "-o", path, "--", *program)
     types = dict(ask(path, "SELECT name, type FROM sqlite_master"))
@@ -143,12 +143,12 @@ def check_traced(rtl, program, folder):
         file.write("something else\n")
     for command in ["trace", "-o", path, "true"], ["convert", os.path.join(folder, "trace.db"), "-o", path]:
         done = subprocess.run([rtl, *command], capture_output=True, text=True, check=False)
-        check(done.returncode == 1 and "exists and is no trace" in done.stderr, f"{command}: {done.stderr}")
-    check(open(path, encoding="utf-8").read() == "something else\n", "a file that is no trace was written over")
+        check(done.returncode == 1 and "exists and is not a trace" in done.stderr, f"{command}: {done.stderr}")
+    check(open(path, encoding="utf-8").read() == "something else\n", "a file that is not a trace was written over")
     os.unlink(path)
     for command, said in ((["trace", "--in-process", "-o", path, "true"], "`rtl convert`"),
                           (["convert", "a.db", "b.db", "-o", path], "are made of one trace"),
-                          (["convert", "a.db", "-o", path, "--from", "1"], "holds all of a trace")):
+                          (["convert", "a.db", "-o", path, "--from", "1"], "has the whole trace")):
         done = subprocess.run([rtl, *command], capture_output=True, text=True, check=False)
         check(done.returncode == 2 and said in done.stderr and not os.path.exists(path), f"{command}: {done.stderr}")
 

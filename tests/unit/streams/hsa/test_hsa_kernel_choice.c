@@ -85,14 +85,14 @@ TEST(test_kernel_choice__no_expression__said_and_chooses_nothing)
 					   GEMM,
 					   false,
 					   false,
-					   "RTL_KERNEL: 'a(' is no regular expression ("};
+					   "RTL_KERNEL: 'a(' is not a regular expression ("};
 	static const struct trial among = {"gemm",
 					   "gemm\n[",
 					   NULL,
 					   GEMM,
 					   true,
 					   true,
-					   "RTL_EXCLUDE: '[' is no regular expression ("};
+					   "RTL_EXCLUDE: '[' is not a regular expression ("};
 	static const struct trial strict = {"a(", NULL, "1", GEMM, false, false, NULL};
 
 	assert_int_equal(status_of(&alone), 0);

@@ -141,7 +141,7 @@ TEST_OF(test_create__something_else_is_there__it_stays, struct run *run)
 	fputs("{\"precious\":1}", file);
 	fclose(file);
 	assert_int_not_equal(load(run, run->path), 0);
-	assert_true(fake_host_reported(run->host, "exists and is no trace"));
+	assert_true(fake_host_reported(run->host, "exists and is not a trace"));
 	assert_string_equal(slurp(run, run->path), "{\"precious\":1}");
 }
 

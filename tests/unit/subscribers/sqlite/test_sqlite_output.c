@@ -143,7 +143,7 @@ TRACE_TEST(test_sqlite_output__file_that_is_no_database__is_left_alone)
 	FILE *f;
 
 	write_file(t->file, "my thesis, the only copy, and it is long enough to look at\n");
-	refused(t, "is no trace that could be replaced");
+	refused(t, "is not a trace that could be replaced");
 	f = fopen(t->file, "r");
 	assert_non_null(fgets(content, sizeof(content), f));
 	fclose(f);
@@ -159,14 +159,14 @@ TRACE_TEST(test_sqlite_output__database_of_somebody_else__is_left_alone)
 	sqlite3_exec(db, "CREATE TABLE recipes (name); INSERT INTO recipes VALUES ('soup')", NULL,
 		     NULL, NULL);
 	sqlite3_close(db);
-	refused(t, "is no trace that could be replaced");
+	refused(t, "is not a trace that could be replaced");
 	assert_sql(t, "SELECT * FROM recipes", "soup");
 }
 
 TRACE_TEST(test_sqlite_output__folder_in_the_way__is_refused)
 {
 	assert_int_equal(mkdir(t->file, 0700), 0);
-	refused(t, "is no trace that could be replaced");
+	refused(t, "is not a trace that could be replaced");
 	rmdir(t->file);
 }
 

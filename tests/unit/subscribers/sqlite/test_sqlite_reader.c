@@ -385,7 +385,7 @@ static void change(const struct trace *t, const char *sql)
 TRACE_TEST(test_sqlite_reader__other_files__are_refused_with_one_line)
 {
 	static const char *const changes[][2] = {
-		{"CREATE TABLE x (y)", "is no trace of rtl: it has no table rtl_meta"},
+		{"CREATE TABLE x (y)", "is not a trace of rtl: it has no table rtl_meta"},
 		{"CREATE TABLE rtl_meta (key, value)", "it has no table rtl_origin"},
 		{"CREATE TABLE rtl_origin (id)", "does not say of which version"},
 		{"INSERT INTO rtl_meta VALUES ('schema', '1')",

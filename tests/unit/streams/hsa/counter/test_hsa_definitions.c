@@ -168,7 +168,7 @@ TEST(test_definitions__with_an_error__are_refused)
 		const char *text, *says;
 	} cases[] = {
 		{"<gfx906><metric name=A block=SQ event=x ></metric></gfx906>",
-		 "event is no number"},
+		 "event is not a number"},
 		{"<gfx906>\n<metric name=A ></metric></gfx906>", "line 2: a metric with neither"},
 		{"<gfx906>", "ends within an element"},
 		{"<gfx906></gfx906></gfx906>", "was not opened"},
