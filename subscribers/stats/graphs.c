@@ -298,7 +298,7 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 		    (call->flags & RTL_HIP_CALL_FAILED && is != GRAPH_END_CAPTURE))
 			continue;
 		const struct rtl_field *field = rtl_args_field(event->type_info);
-		struct rtl_value values[2] = {0};
+		struct rtl_value values[3] = {0};
 		struct rtl_args args = {0};
 		struct launch *launch;
 
@@ -314,6 +314,8 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 				graphs->host->tracepoint(graphs->host, event->process, event->uid);
 
 			(void)rtl_args_next(&args, &values[1]);
+			while (is == GRAPH_ADD_GRAPH && rtl_args_next(&args, &values[2]))
+				;
 			if (tp && !origins_take(&graphs->origins, is, event, tp->name, values))
 				return (void)graphs->host->fail(graphs->host, "out of memory");
 			continue;

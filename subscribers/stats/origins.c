@@ -39,7 +39,7 @@ enum graph_call graph_call_of(const char *name)
 		{"hipGraphDestroy", GRAPH_DESTROY},
 		{"hip*GraphAddMem[cs][pe][yt]Node*", GRAPH_ADD},
 		{"hipGraphAddKernelNode", GRAPH_ADD},
-		{"hipGraphAddChildGraphNode", GRAPH_ADD_OTHER},
+		{"hipGraphAddChildGraphNode", GRAPH_ADD_GRAPH},
 		{"hipGraphAddNode", GRAPH_ADD_OTHER},
 		{"hipStreamBeginCapture", GRAPH_BEGIN_CAPTURE},
 		{"hipStreamBeginCapture_spt", GRAPH_BEGIN_CAPTURE},
@@ -72,6 +72,18 @@ static struct origin_list *capture_at(const struct map *map, uint64_t key)
 
 /* ---- lists */
 
+/* So many more nodes have this in common. */
+static void share(struct origins_of *of, uint32_t count, const struct summary_origin *is)
+{
+	struct summary_origin *all = &of->all;
+
+	*all = of->count ? *all : *is;
+	all->function = all->function == is->function ? all->function : NULL;
+	all->tid = all->tid == is->tid ? all->tid : 0;
+	all->range = all->range == is->range ? all->range : &unknown_range;
+	of->count += count;
+}
+
 /* Appends the call of an event, which makes a node. False: out of memory, as below. */
 static bool append(struct origins *origins, struct origin_list *list, const struct rtl_event *event,
 		   const char *name)
@@ -86,8 +98,8 @@ static bool append(struct origins *origins, struct origin_list *list, const stru
 	struct origins_of *of = &list->of[strstr(name, "Kernel")   ? KERNELS
 					  : strstr(name, "Memcpy") ? COPIES
 								   : FILLS];
-	struct summary_origin *all = &of->all, *larger;
 	const uint32_t n = of->count;
+	struct summary_origin *larger;
 
 	list->is_partial |= ++origins->count > ORIGINS_MOST;
 	if (list->is_partial || !function)
@@ -98,12 +110,8 @@ static bool append(struct origins *origins, struct origin_list *list, const stru
 		return false;
 	const struct summary_origin is = {function->name, event->tid, range};
 
-	*all = n ? *all : is;
-	list->in_order &= all->tid == is.tid;
-	all->function = all->function == is.function ? all->function : NULL;
-	all->tid = all->tid == is.tid ? all->tid : 0;
-	all->range = all->range == is.range ? all->range : &unknown_range;
-	of->count++;
+	share(of, 1, &is);
+	list->in_order &= of->all.tid == is.tid;
 	if (list->in_order && !(n & (n - 1))) {
 		larger = summary_alloc(origins->summary, (n ? 2 * n : 1) * sizeof(*larger));
 		if (!larger)
@@ -132,14 +140,14 @@ static bool set_list(struct origins *origins, uint64_t key, const struct origin_
 }
 
 bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_event *event,
-		  const char *name, const struct rtl_value values[2])
+		  const char *name, const struct rtl_value values[3])
 {
 	const struct rtl_hip_call *call = event->payload;
 	const uint64_t first = key_of(event, values[0].number);
 	const uint64_t second = key_of(event, values[1].number);
 	const bool own = call->hip_stream == THREADS_STREAM;
 	const uint64_t stream = key_of(event, call->hip_stream) + (own ? event->tid : 0);
-	struct origin_list *list, *captured = capture_at(&origins->streams, stream);
+	struct origin_list *list, *child, *captured = capture_at(&origins->streams, stream);
 
 	if (captured && (is == GRAPH_BEGIN_CAPTURE || is == GRAPH_END_CAPTURE)) {
 		captured->is_open = false;
@@ -178,13 +186,22 @@ bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_
 	case GRAPH_CLONE:
 		return set_list(origins, first, map_pointer(&origins->lists, second));
 	case GRAPH_ADD:
+	case GRAPH_ADD_GRAPH:
 	case GRAPH_ADD_OTHER:
 		list = map_pointer(&origins->lists, second);
 		if (!list)
 			return true;
 		list->in_order = false;
-		list->is_partial |= is != GRAPH_ADD;
-		return is != GRAPH_ADD || append(origins, list, event, name);
+		if (is == GRAPH_ADD)
+			return append(origins, list, event, name);
+		child = is == GRAPH_ADD_GRAPH
+				? map_pointer(&origins->lists, key_of(event, values[2].number))
+				: NULL;
+		list->is_partial |= !child || child->is_partial;
+		for (int i = 0; child && i < CLASSES; i++)
+			if (child->of[i].count)
+				share(&list->of[i], child->of[i].count, &child->of[i].all);
+		return true;
 	default: /* there may be another one at its address */
 		return set_list(origins, first,
 				is == GRAPH_CREATE ? &(struct origin_list){0} : NULL);

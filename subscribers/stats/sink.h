@@ -43,7 +43,8 @@ enum graph_call {
 	GRAPH_DESTROY,
 	GRAPH_EXEC_DESTROY,
 	GRAPH_ADD,       /* a node that does work, to the graph that is the second argument */
-	GRAPH_ADD_OTHER, /* of unknown kind or number */
+	GRAPH_ADD_GRAPH, /* the nodes of the graph that is the last argument */
+	GRAPH_ADD_OTHER, /* of unknown kind */
 	GRAPH_BEGIN_CAPTURE,
 	GRAPH_CAPTURED, /* those from here on matter while a stream is captured */
 	GRAPH_END_CAPTURE = GRAPH_CAPTURED,
@@ -69,9 +70,10 @@ struct origins {
 	size_t count, captures;
 };
 
-/** Takes a call, which has succeeded or is GRAPH_END_CAPTURE. False: out of memory. */
+/** Takes a call, which has succeeded or is GRAPH_END_CAPTURE. values: its first arguments, two or, of GRAPH_ADD_GRAPH,
+ * the second and the last. False: out of memory. */
 bool origins_take(struct origins *origins, enum graph_call is, const struct rtl_event *event,
-		  const char *name, const struct rtl_value values[2]);
+		  const char *name, const struct rtl_value values[3]);
 /** A range has ended. */
 void origins_name_range(struct origins *origins, const struct rtl_event *event,
 			const struct summary_group *name);

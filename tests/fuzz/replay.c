@@ -12,7 +12,7 @@
 
 /* Inputs are tried as a whole, and cut off in so many places. */
 #ifndef CUTS
-#define CUTS 16u
+#	define CUTS 16u
 #endif
 /* One input takes no longer, seconds. */
 #define HANG_S 120

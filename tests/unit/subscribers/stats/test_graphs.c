@@ -19,6 +19,7 @@ enum {
 	ADD,
 	RECORD,
 	WAIT,
+	ADD_GRAPH,
 	LAST
 };
 
@@ -53,7 +54,7 @@ static int setup_graphs(void **state)
 		[MEMCPY] = "hipMemcpyAsync",       [BEGIN] = "hipStreamBeginCapture",
 		[STOP] = "hipStreamEndCapture",    [CREATE] = "hipGraphCreate",
 		[ADD] = "hipGraphAddKernelNode",   [RECORD] = "hipEventRecord",
-		[WAIT] = "hipStreamWaitEvent"};
+		[WAIT] = "hipStreamWaitEvent",     [ADD_GRAPH] = "hipGraphAddChildGraphNode"};
 	const int error = setup(state);
 	struct run *run = *state;
 
@@ -69,17 +70,18 @@ static int setup_graphs(void **state)
 	return error;
 }
 
-/* By a thread; of its arguments the first two are these. */
+/* By a thread; of its arguments the first two are these, and the last is the first. */
 static void call_of(struct run *run, uint32_t tid, uint64_t function, uint64_t first,
 		    uint64_t second, struct rtl_hip_call call, uint64_t correlation)
 {
 	const struct with_args {
 		struct rtl_hip_call_debug call;
-		struct rtl_arg args[2];
+		struct rtl_arg args[3];
 	} p = {.call = {.call = call,
-			.args = {offsetof(struct with_args, args), 2 * sizeof(struct rtl_arg)}},
+			.args = {offsetof(struct with_args, args), 3 * sizeof(struct rtl_arg)}},
 	       .args = {{.kind = RTL_KIND_ADDRESS, .value.number = first},
-			{.kind = RTL_KIND_ADDRESS, .value.number = second}}};
+			{.kind = RTL_KIND_ADDRESS, .value.number = second},
+			{.kind = RTL_KIND_ADDRESS, .value.number = first}}};
 	struct rtl_event event =
 		fake_event(&debug_stream, RTL_FUNCTION_WITH_ARGS_END, run->process, &p, sizeof(p));
 
@@ -378,10 +380,18 @@ TEST(test_graph_of_branches__in_no_known_order__what_its_calls_have_in_common)
 	for (uint64_t i = 1; i < 3; i++)
 		on_stream(run, 9, ADD, 0, i, 0x78, 0);
 	on_stream(run, 7, INSTANTIATE, 0, 0xcafe, 0x78, 0);
-	on_stream(run, 9, ADD, 0, 3, 0x78, 0); /* not in that one */
+	on_stream(run, 7, CREATE, 0, 0x79, 0, 0);
+	on_stream(run, 9, ADD, 0, 3, 0x79, 0);
+	on_stream(run, 8, ADD_GRAPH, 0, 0x78, 0x79, 0);
+	on_stream(run, 7, INSTANTIATE, 0, 0xfeed, 0x79, 0);
+	on_stream(run, 9, ADD, 0, 3, 0x78, 0); /* not in those */
 	launch(run, 50, 0xbeef, "ba");
 	launch(run, 51, 0xcafe, "ab");
-	text = behind(end(run), "\"graph\":1,");
+	launch(run, 52, 0xfeed, "abb");
+	text = behind(end(run), "\"graph\":3,");
+	for (int i = 0; i < 3; i++) /* its child's, too */
+		text = behind(text, "\"call\":\"hipGraphAddKernelNode\",\"tid\":9,\"range\":\"\",");
+	text = behind(text, "\"graph\":1,");
 	for (int i = 0; i < 2; i++)
 		text = behind(text, "\"call\":\"hipLaunchKernel\",\"tid\":null,\"range\":null,");
 	text = behind(text, "\"graph\":2,");
