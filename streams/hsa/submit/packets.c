@@ -49,17 +49,22 @@ _Static_assert((int)RTL_HSA_DISPATCH_APP_SIGNAL == RTL_HSA_COPY_APP_SIGNAL &&
 		       (int)RTL_HSA_DISPATCH_NO_TIME == RTL_HSA_COPY_NO_TIME,
 	       "the same bits");
 
+/* `type`: as a dispatch's or a barrier's. */
+static inline void publish(uint16_t type, const struct queue *queue, const struct packet_slot *slot,
+			   struct work_times times)
+{
+	if (type >= RTL_BARRIER_BEGIN)
+		publish_barrier(type, &queue->id, &slot->barrier, scope_of(slot), times);
+	else if (is_copy(slot))
+		publish_as_copy((uint16_t)(type - RTL_TASK_BEGIN + RTL_TRANSFER_BEGIN), queue, slot,
+				times);
+	else
+		publish_dispatch(type, &queue->id, &slot->dispatch, scope_of(slot), times);
+}
+
 void packets_publish_begin(const struct queue *queue, const struct packet_slot *slot)
 {
-	const struct work_times none = {0, 0};
-
-	if (slot->slot.kind->end_type == RTL_BARRIER_END)
-		publish_barrier(RTL_BARRIER_BEGIN, &queue->id, &slot->barrier, scope_of(slot),
-				none);
-	else if (is_copy(slot))
-		publish_as_copy(RTL_TRANSFER_BEGIN, queue, slot, none);
-	else
-		publish_dispatch(RTL_TASK_BEGIN, &queue->id, &slot->dispatch, scope_of(slot), none);
+	publish(slot->slot.kind->end_type - 1, queue, slot, (struct work_times){0, 0});
 }
 
 /* A packet has ended, if it is known when, so the GPU has taken all before it from the ring. */
@@ -103,26 +108,23 @@ static inline struct work_times times_of(struct queue *queue, struct packet_slot
 	return times_far(queue, slot);
 }
 
-static void publish_dispatch_end(struct source *source, struct slot *slot)
+static void publish_end(struct source *source, struct slot *slot)
 {
 	struct packet_slot *packet = packet_slot_of(slot);
 	struct queue *queue = taken(source, packet);
+	const uint16_t type = slot->kind->end_type;
 	struct work_times times;
 	struct turn *turn;
 
-	if (!rtl_enabled(interceptor.stream, RTL_TASK_END))
+	if (!rtl_enabled(interceptor.stream, type))
 		return;
 	times = times_of(queue, packet);
 	turn = turn_out_for_room();
-	if (is_copy(packet))
-		publish_as_copy(RTL_TRANSFER_END, queue, packet, times);
-	else
-		publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet),
-				 times);
+	publish(type, queue, packet, times);
 	turn_in_with_room(turn);
 }
 
-static void publish_dispatch_unfinished(struct source *source, struct slot *slot)
+static void publish_unfinished(struct source *source, struct slot *slot)
 {
 	struct packet_slot *packet = packet_slot_of(slot);
 	const struct work_times none = {0, 0};
@@ -133,26 +135,11 @@ static void publish_dispatch_unfinished(struct source *source, struct slot *slot
 				 scope_of(packet), none);
 }
 
-static void publish_barrier_end(struct source *source, struct slot *slot)
-{
-	struct packet_slot *packet = packet_slot_of(slot);
-	struct queue *queue = taken(source, packet);
-	struct work_times times;
-	struct turn *turn;
-
-	if (!rtl_enabled(interceptor.stream, RTL_BARRIER_END))
-		return;
-	times = times_of(queue, packet);
-	turn = turn_out_for_room();
-	publish_barrier(RTL_BARRIER_END, &queue->id, &packet->barrier, scope_of(packet), times);
-	turn_in_with_room(turn);
-}
-
 const struct slot_kinds dispatch_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_TASK_END,
 		   .payload_bytes = sizeof(struct rtl_hsa_copy), /* the larger one */
-		   .publish = publish_dispatch_end, .unfinished = publish_dispatch_unfinished);
+		   .publish = publish_end, .unfinished = publish_unfinished);
 
 const struct slot_kinds barrier_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_BARRIER_END,
-		   .payload_bytes = sizeof(struct rtl_hsa_barrier), .publish = publish_barrier_end);
+		   .payload_bytes = sizeof(struct rtl_hsa_barrier), .publish = publish_end);
