@@ -318,8 +318,7 @@ static const struct slot_kind silent = {
 
 static void free_queue(struct source *source)
 {
-	struct counter_queue *queue = counter_queue_of(source);
-	struct slot_pool *pool = &source->pool;
+	const struct slot_pool *pool = &source->pool;
 
 	for (uint32_t i = 0; i < pool->count; i++) {
 		const struct counter_sample *sample =
@@ -328,9 +327,7 @@ static void free_queue(struct source *source)
 		slot_signal_destroy(sample->ready);
 		slot_signal_destroy(sample->grant);
 	}
-	slots_fini(pool);
-	rtl_pending_release(source->pending);
-	free(queue);
+	source_free(source);
 }
 
 static const struct source_kind kind = {.stream = &counter_streams.values, .free = free_queue};
@@ -357,14 +354,12 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 		sampler_add_queue(gpu, hsa);
 	if (!gpu || counter_settings.sample_ns)
 		return NULL;
-	queue = source_create(sizeof(*queue));
+	queue = source_create(sizeof(*queue), &kind);
 	if (!queue)
 		return NULL;
 	queue->gpu = gpu;
 	queue->packets = recorded;
 	queue->id = *id;
-	queue->source.kind = &kind;
-	queue->source.pending = rtl_stream_pending(counter_streams.values, RTL_CAUSE_UNDER_WAY);
 	if (packets < PACKETS_LEAST || !gpu->pass_count || !prepare(queue, packets)) {
 		queue->refused = true;
 		if (gpu->pass_count)

@@ -63,6 +63,15 @@ struct slot_kinds {
 #define SLOT_FACT(slot_type, from_, type, to_, ...)                                                \
 	SLOT_FACT_AT(slot_type, from_, sizeof(struct rtl_record) + offsetof(type, to_),            \
 		     sizeof(((type *)0)->to_), __VA_ARGS__)
+/* What a struct work_scope of the slot tells, if a flag of it says that there is one. */
+#define SLOT_SCOPE_FACTS(slot_type, flag_, scope_, type)                                           \
+	SLOT_FACT(slot_type, flag_, type, scope, .how = RTL_SLOT_IF),                              \
+		SLOT_RECORD_FACT(slot_type, scope_.correlation, correlation),                      \
+		SLOT_FACT(slot_type, scope_.scope, type, scope),                                   \
+		SLOT_FACT(slot_type, scope_.scope_instance, type, scope_instance),                 \
+		SLOT_FACT(slot_type, scope_.call_ticks, type, call_ns, .how = RTL_SLOT_TICKS),     \
+		SLOT_FACT(slot_type, scope_.hip_stream, type, hip_stream),                         \
+		SLOT_FACT(slot_type, scope_.range, type, range)
 
 /* Which part of the signal a copy's times are from. */
 enum slot_times { SLOT_TIMES_NONE, SLOT_TIMES_SDMA, SLOT_TIMES_KERNEL };

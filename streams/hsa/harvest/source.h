@@ -5,12 +5,11 @@
  * Threads: whoever makes it fills it and hands it over (harvest_add). From then on each member is of whom it names. */
 #pragma once
 
+#include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "slots.h"
-
-struct rtl_pending;
 
 struct source_kind {
 	/* Where it is counted what does not end in time. */
@@ -38,12 +37,26 @@ struct source {
 	uint32_t unfinished;
 };
 
-/* A source of so many bytes, all 0; NULL: no memory. In whole cache lines, as its pool has some. */
-static inline void *source_create(size_t bytes)
+/* A source of so many bytes, what is behind struct source 0; NULL: no memory. In whole cache lines, as its pool has
+ * some. */
+static inline void *source_create(size_t bytes, const struct source_kind *kind)
 {
-	void *source = aligned_alloc(64, (bytes + 63) / 64 * 64);
+	struct source *source = aligned_alloc(64, (bytes + 63) / 64 * 64);
 
-	return source ? memset(source, 0, bytes) : NULL;
+	if (!source)
+		return NULL;
+	memset(source, 0, bytes);
+	source->kind = kind;
+	source->pending = rtl_stream_pending(*kind->stream, RTL_CAUSE_UNDER_WAY);
+	return source;
+}
+
+/* With its slots. */
+static inline void source_free(struct source *source)
+{
+	slots_fini(&source->pool);
+	rtl_pending_release(source->pending);
+	free(source);
 }
 
 /* ---- sources.c: what a harvester harvests. All by who makes a pass, the harvester or a helper, or by whoever has

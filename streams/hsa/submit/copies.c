@@ -12,7 +12,6 @@
 #include "agents.h"
 #include "harvest.h"
 #include "interceptor.h"
-#include "publish.h"
 #include "signal_watch.h"
 #include "source.h"
 #include "submitters.h"
@@ -44,45 +43,37 @@ bool copies_wanted(void)
 
 struct copy_slot {
 	struct slot slot;
-	struct copy copy;
-	struct work_scope scope; /* if slot.in_scope */
+	struct copy_call call;
 	uint64_t uid, agent_uid; /* for who finds the process dead */
-	bool left_out;           /* by the user's selection: it is only counted */
 } __attribute__((aligned(64)));
 
 #define RECORD_FACT(from_, to_) SLOT_RECORD_FACT(struct copy_slot, from_, to_)
 #define FACT(from_, to_, ...)                                                                      \
-	SLOT_FACT(struct copy_slot, from_, struct rtl_hsa_copy, to_, __VA_ARGS__)
+	SLOT_FACT(struct copy_slot, call.copy.from_, struct rtl_hsa_copy, to_, __VA_ARGS__)
 
 /* As publish_copy has them. */
 static const struct rtl_slot_fact facts[] = {
 	RECORD_FACT(uid, uid),
 	RECORD_FACT(agent_uid, parent_uid),
-	RECORD_FACT(copy.number, instance),
-	FACT(copy.submit_ticks, submit_ns, .how = RTL_SLOT_TICKS),
-	FACT(copy.bytes, bytes),
-	FACT(copy.src, src),
-	FACT(copy.dst, dst),
-	FACT(copy.signal, signal),
-	FACT(copy.node, gpu),
-	FACT(copy.src_node, src_gpu),
-	FACT(copy.dst_node, dst_gpu),
-	FACT(copy.direction, direction),
-	FACT(copy.function, kind),
-	FACT(copy.engine, engine),
-	FACT(copy.submit_tid, submit_tid),
-	FACT(copy.flags, flags),
-	FACT(copy.extent[0], extent_x),
-	FACT(copy.extent[1], extent_y),
-	FACT(copy.extent[2], extent_z),
-	FACT(copy.parts, parts),
-	FACT(slot.in_scope, scope, .how = RTL_SLOT_IF),
-	RECORD_FACT(scope.correlation, correlation),
-	FACT(scope.scope, scope),
-	FACT(scope.scope_instance, scope_instance),
-	FACT(scope.call_ticks, call_ns, .how = RTL_SLOT_TICKS),
-	FACT(scope.hip_stream, hip_stream),
-	FACT(scope.range, range),
+	RECORD_FACT(call.copy.number, instance),
+	FACT(submit_ticks, submit_ns, .how = RTL_SLOT_TICKS),
+	FACT(bytes, bytes),
+	FACT(src, src),
+	FACT(dst, dst),
+	FACT(signal, signal),
+	FACT(node, gpu),
+	FACT(src_node, src_gpu),
+	FACT(dst_node, dst_gpu),
+	FACT(direction, direction),
+	FACT(function, kind),
+	FACT(engine, engine),
+	FACT(submit_tid, submit_tid),
+	FACT(flags, flags),
+	FACT(extent[0], extent_x),
+	FACT(extent[1], extent_y),
+	FACT(extent[2], extent_z),
+	FACT(parts, parts),
+	SLOT_SCOPE_FACTS(struct copy_slot, call.in_scope, call.scope, struct rtl_hsa_copy),
 };
 
 static void describe_slots(const struct source *source)
@@ -102,17 +93,12 @@ static struct copy_slot *copy_slot_of(struct slot *slot)
 	return (struct copy_slot *)slot;
 }
 
-static const struct work_scope *scope_of(const struct copy_slot *slot)
-{
-	return slot->slot.in_scope ? &slot->scope : NULL;
-}
-
 /* When the engine worked, if that is known. A thread of the runtime's takes times of the system
  * clock. */
 static struct work_times times_of(const struct copy_slot *slot)
 {
 	const uint64_t begin = slot->slot.ticks.begin, end = slot->slot.ticks.end;
-	const struct agent *agent = agents_find_node(slot->copy.node);
+	const struct agent *agent = agents_find_node(slot->call.copy.node);
 	struct work_times times;
 
 	if (!begin || !end)
@@ -123,13 +109,15 @@ static struct work_times times_of(const struct copy_slot *slot)
 	return times.begin_ns && times.end_ns ? times : (struct work_times){0, 0};
 }
 
-static void publish_begin(struct copy_slot *slot)
+/* A begin or an end, if somebody wants it. */
+static void publish(uint16_t type, const struct copy_call *call, struct work_times times)
 {
-	if (slot->left_out) {
-		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
+	if (!rtl_enabled(interceptor.copies, type))
 		return;
-	}
-	publish_copy(RTL_TRANSFER_BEGIN, &slot->copy, scope_of(slot), (struct work_times){0, 0});
+	if (call->left_out)
+		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
+	else
+		publish_copy(type, &call->copy, call->in_scope ? &call->scope : NULL, times);
 }
 
 static uint32_t flags_of(const struct slot *slot)
@@ -144,31 +132,23 @@ static uint32_t flags_of(const struct slot *slot)
 static void publish_end(struct source *source, struct slot *slot)
 {
 	struct copy_slot *of = copy_slot_of(slot);
-	struct work_times times;
+	const struct work_times times = times_of(of);
 
-	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
-		return;
-	if (of->left_out) {
-		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
-		return;
-	}
-	of->copy.flags |= flags_of(slot);
-	times = times_of(of);
-	if (!times.end_ns && !(of->copy.flags & RTL_HSA_COPY_FAILED))
-		of->copy.flags |= RTL_HSA_COPY_NO_TIME;
+	of->call.copy.flags |= flags_of(slot);
+	if (!times.end_ns && !(of->call.copy.flags & RTL_HSA_COPY_FAILED))
+		of->call.copy.flags |= RTL_HSA_COPY_NO_TIME;
 	turn_out();
-	publish_copy(RTL_TRANSFER_END, &of->copy, scope_of(of), times);
+	publish(RTL_TRANSFER_END, &of->call, times);
 	turn_in();
 }
 
 static void publish_unfinished(struct source *source, struct slot *slot)
 {
-	struct copy_slot *of = copy_slot_of(slot);
+	struct copy_call *call = &copy_slot_of(slot)->call;
 
-	of->copy.flags |= RTL_HSA_COPY_UNFINISHED;
-	if (!of->left_out && rtl_enabled(interceptor.copies, RTL_TRANSFER_UNFINISHED))
-		publish_copy(RTL_TRANSFER_UNFINISHED, &of->copy, scope_of(of),
-			     (struct work_times){0, 0});
+	call->copy.flags |= RTL_HSA_COPY_UNFINISHED;
+	if (!call->left_out)
+		publish(RTL_TRANSFER_UNFINISHED, call, (struct work_times){0, 0});
 }
 
 static const struct slot_kinds copy_kinds =
@@ -178,26 +158,17 @@ static const struct slot_kinds copy_kinds =
 
 /* ---- the pool ---- */
 
-static void free_source(struct source *source)
-{
-	slots_fini(&source->pool);
-	rtl_pending_release(source->pending);
-	free(source);
-}
-
 static struct source *make_source(void)
 {
 	static const struct source_kind kind = {
-		.stream = &interceptor.copies, .in_any_order = true, .free = free_source};
-	struct source *source = source_create(sizeof(*source));
+		.stream = &interceptor.copies, .in_any_order = true, .free = source_free};
+	struct source *source = source_create(sizeof(*source), &kind);
 
 	if (!source)
 		return NULL;
-	source->kind = &kind;
-	source->pending = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	if (slots_init(&source->pool, sizeof(struct copy_slot), SLOTS_MOST, SLOTS_AT_FIRST, true) ||
 	    harvest_start()) {
-		free_source(source);
+		source_free(source);
 		return NULL;
 	}
 	describe_slots(source);
@@ -235,7 +206,7 @@ static struct slot *take(void *source)
 	HOLD_LOCK(&copies.lock);
 	slot = slot_take(&from->pool);
 	if (slot) {
-		copy_slot_of(slot)->copy.number = ++copies.count;
+		copy_slot_of(slot)->call.copy.number = ++copies.count;
 		rtl_pending_begin(from->pending, 1);
 	}
 	return slot;
@@ -244,7 +215,7 @@ static struct slot *take(void *source)
 static void submit(struct copy_slot *slot)
 {
 	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
-	const uint64_t now_ticks = slot->copy.submit_ticks;
+	const uint64_t now_ticks = slot->call.copy.submit_ticks;
 
 	pthread_mutex_lock(&copies.lock);
 	slot_submit(&source->pool, &slot->slot);
@@ -254,13 +225,15 @@ static void submit(struct copy_slot *slot)
 
 /* ---- a copy ---- */
 
-/* Returns the GPU that does it; NULL: none. */
-static const struct agent *fill(struct copy *copy, const struct copy_request *request)
+/* Just before it begins. Returns the GPU that does it; NULL: none. */
+static const struct agent *fill(struct copy_call *call, const struct copy_request *request)
 {
 	const struct agent *src = agents_find(request->src_agent);
 	const struct agent *dst = agents_find(request->dst_agent);
 	/* Whose engine the runtime takes: the source's, if it is a GPU. */
 	const struct agent *doer = src ? src : dst;
+	struct copy *copy = &call->copy;
+	struct submitter submitter;
 
 	*copy = (struct copy){
 		.number = copy->number,
@@ -276,23 +249,16 @@ static const struct agent *fill(struct copy *copy, const struct copy_request *re
 	};
 	copy->direction = copy_direction(copy->src_node, copy->dst_node);
 	memcpy(copy->extent, request->extent, sizeof(copy->extent));
-	return doer;
-}
-
-/* What the thread is within, just before the copy begins. Returns whether it is within something.
- */
-static bool fill_scope(struct copy *copy, struct work_scope *scope)
-{
-	struct submitter submitter;
-
 	submitter_fill(&submitter);
 	if (submitter.in_scope) {
-		*scope = submitter.scope;
+		call->scope = submitter.scope;
 		thread_context.work++;
 	}
+	call->in_scope = submitter.in_scope;
+	call->left_out = is_outside();
 	copy->submit_tid = submitter.tid;
 	copy->submit_ticks = rtl_ticks();
-	return submitter.in_scope;
+	return doer;
 }
 
 struct copy_slot *copies_begin(const struct copy_request *request, uint64_t signal)
@@ -301,6 +267,7 @@ struct copy_slot *copies_begin(const struct copy_request *request, uint64_t sign
 	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_ACQUIRE);
 	struct copy_slot *slot = NULL;
 	const struct agent *agent;
+	struct copy *copy;
 
 	if (__builtin_expect(!source, 0))
 		source = start_source();
@@ -312,18 +279,16 @@ struct copy_slot *copies_begin(const struct copy_request *request, uint64_t sign
 		signal_watch_reused(signal);
 		return NULL;
 	}
-	agent = fill(&slot->copy, request);
-	slot->slot.in_scope = fill_scope(&slot->copy, &slot->scope);
-	slot->left_out = is_outside();
-	slot->copy.signal = signal;
-	slot->copy.flags |= RTL_HSA_COPY_APP_SIGNAL;
+	agent = fill(&slot->call, request);
+	copy = &slot->call.copy;
+	copy->signal = signal;
+	copy->flags |= RTL_HSA_COPY_APP_SIGNAL;
 	(void)signal_watch_enter(&slot->slot, &copy_kinds, signal);
-	slot->uid = publish_copy_path(&slot->copy);
+	slot->uid = publish_copy_path(copy);
 	slot->agent_uid = agent ? agent->uid : 0;
-	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
-		publish_begin(slot);
+	publish(RTL_TRANSFER_BEGIN, &slot->call, (struct work_times){0, 0});
 	/* Release: a reader of the spool finds the facts above. */
-	__atomic_store_n(&slot->slot.under_way, !slot->left_out, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->slot.under_way, !slot->call.left_out, __ATOMIC_RELEASE);
 	return slot;
 }
 
@@ -332,8 +297,8 @@ static __attribute__((cold, noinline)) void refused(struct copy_slot *slot, hsa_
 {
 	if (slot->slot.kind->signal == SLOT_WATCHED)
 		signal_watch_leave(&slot->slot);
-	slot->copy.flags |= RTL_HSA_COPY_FAILED;
-	slot->copy.status = (uint32_t)status;
+	slot->call.copy.flags |= RTL_HSA_COPY_FAILED;
+	slot->call.copy.status = (uint32_t)status;
 	slot->slot.kind = &copy_kinds.over;
 	slot_set_over(&slot->slot);
 }
@@ -358,9 +323,7 @@ void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
 void copies_call_begin(struct copy_call *call, const struct copy_request *request)
 {
 	call->copy.number = 0;
-	(void)fill(&call->copy, request);
-	call->in_scope = fill_scope(&call->copy, &call->scope);
-	call->left_out = is_outside();
+	(void)fill(call, request);
 }
 
 void copies_call_end(struct copy_call *call, hsa_status_t status)
@@ -384,12 +347,7 @@ void copies_call_end(struct copy_call *call, hsa_status_t status)
 		copy->flags = RTL_HSA_COPY_FAILED;
 		copy->status = (uint32_t)status;
 	}
-	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
-		return;
-	if (call->left_out)
-		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
-	else
-		publish_copy(RTL_TRANSFER_END, copy, call->in_scope ? &call->scope : NULL, times);
+	publish(RTL_TRANSFER_END, call, times);
 }
 
 bool copies_are_profiled(void)

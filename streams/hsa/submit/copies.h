@@ -52,7 +52,7 @@ void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status);
 /* Whether profiling of copies is on by our doing, and has to stay so. */
 bool copies_are_profiled(void);
 
-/* A synchronous copy under way. */
+/* What a copy under way is; in a slot, or, of a synchronous one, with its caller. */
 struct copy_call {
 	struct copy copy;
 	struct work_scope scope;

@@ -2,7 +2,6 @@
 #include "queue.h"
 
 #include <pthread.h>
-#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "faults.h"
 #include "harvest.h"
 #include "kernel_table.h"
-#include "publish.h"
 #include "room.h"
 #include "submitters.h"
 
@@ -154,13 +152,7 @@ static const struct rtl_slot_fact facts[] = {
 	FACT(dispatch.workgroup[2], workgroup_z),
 	FACT(dispatch.group_bytes, group_segment_bytes),
 	FACT(dispatch.private_bytes, private_segment_bytes),
-	FACT(slot.in_scope, scope, .how = RTL_SLOT_IF),
-	RECORD_FACT(scope.correlation, correlation),
-	FACT(scope.scope, scope),
-	FACT(scope.scope_instance, scope_instance),
-	FACT(scope.call_ticks, call_ns, .how = RTL_SLOT_TICKS),
-	FACT(scope.hip_stream, hip_stream),
-	FACT(scope.range, range),
+	SLOT_SCOPE_FACTS(struct packet_slot, slot.in_scope, scope, struct rtl_hsa_dispatch),
 };
 
 /* What whoever reads the spool makes of the queue's slots. */
@@ -184,13 +176,11 @@ static void describe_slots(const struct queue *queue)
 /* The part of creation that can fail before the runtime's queue exists. */
 static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32_t type)
 {
-	struct queue *queue = source_create(sizeof(*queue));
+	struct queue *queue = source_create(sizeof(*queue), &queue_kind);
 	const struct agent *agent;
 
 	if (!queue)
 		return NULL;
-	queue->source.kind = &queue_kind;
-	queue->source.pending = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	room_init(queue);
 	if (slots_init(&queue->source.pool, sizeof(struct packet_slot),
 		       size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2, SLOTS_AT_FIRST, false) ||
@@ -412,7 +402,7 @@ void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 
 	if (list_find(hsa))
 		return;
-	queue = source_create(sizeof(*queue));
+	queue = source_create(sizeof(*queue), &queue_kind);
 	if (!queue) {
 		queue_count_unseen("no memory");
 		return;
@@ -478,9 +468,7 @@ static void free_queue(struct source *source)
 		munmap(queue->batch, (size_t)queue->packets * 64);
 	submitters_free(queue->submitters, queue->packets);
 	room_fini(queue);
-	slots_fini(&source->pool);
-	rtl_pending_release(source->pending);
-	free(queue);
+	source_free(source);
 }
 
 void queue_hook(struct root_table *root)
