@@ -176,8 +176,6 @@ static uint16_t flags_of(const struct reported *work)
 	return RTL_HSA_DISPATCH_REPORTED | (work->times.begin_ns ? 0 : RTL_HSA_DISPATCH_NO_TIME);
 }
 
-/* The node of the GPU in whose memory that address is; 0: the host's, or not known. *known: whether it
- * is one that the runtime knows. */
 /* From where to where: by the addresses of its buffers, where they are known; else as HIP has it. What HIP reads and
  * writes in the host's memory the processor does, not the GPU. */
 static void find_ends(const struct reported *work, struct copy *copy)
