@@ -21,13 +21,12 @@ static struct {
 	struct ring_header *ring;
 } spare;
 
-/* Whether a ring is drained, and its memory given back (reader_give_back). Acquire: with the consumer's release. */
-static bool is_free(const struct ring_header *ring, bool *is_empty)
+/* Whether a ring of an ended thread is drained, and `empty`: its memory given back (reader_give_back); else it has it
+ * still, as a ready spare. Acquire: with the consumer's release. */
+static bool is_free(const struct ring_header *ring, bool empty)
 {
-	const bool is = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE;
-
-	*is_empty = is && !__atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
-	return is;
+	return __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE &&
+	       !__atomic_load_n(&ring->ready, __ATOMIC_RELAXED) == empty;
 }
 
 /* For that thread, or as a spare. False: the consumer has just begun to give its memory back. */
@@ -45,14 +44,11 @@ static bool take_free(struct ring_header *ring, uint32_t tid, enum ring_state as
 	return true;
 }
 
-/* A drained ring of an ended thread; `empty`: its memory was given back; else it has it still, as a ready spare. */
+/* As is_free. */
 static struct ring_header *reuse_ring(uint32_t tid, bool empty, enum ring_state as)
 {
-	bool is_empty;
-
 	for (uint32_t i = 0; i < bus.ring_count; i++)
-		if (is_free(bus.rings[i], &is_empty) && is_empty == empty &&
-		    take_free(bus.rings[i], tid, as))
+		if (is_free(bus.rings[i], empty) && take_free(bus.rings[i], tid, as))
 			return bus.rings[i];
 	return NULL;
 }
@@ -102,12 +98,11 @@ static size_t further_bytes(void)
 static bool may_hold_more(void)
 {
 	size_t empty = 0, held;
-	bool is_empty;
 
 	if (!bus.collected || fate_collector_died())
 		return true;
 	for (uint32_t i = 0; i < bus.ring_count; i++)
-		if (is_free(bus.rings[i], &is_empty) && is_empty)
+		if (is_free(bus.rings[i], true))
 			empty += bus.rings[i]->capacity;
 	held = bus.grown_bytes > empty ? bus.grown_bytes - empty : 0;
 	return held + further_bytes() <=
@@ -220,10 +215,8 @@ struct ring_header *rings_take_further(uint32_t tid)
 
 static bool has_ready_ring(void)
 {
-	bool is_empty;
-
 	for (uint32_t i = 0; i < bus.ring_count; i++)
-		if (is_free(bus.rings[i], &is_empty) && !is_empty)
+		if (is_free(bus.rings[i], false))
 			return true;
 	return false;
 }
