@@ -46,7 +46,7 @@
 #define WAVES_GROUPS  256u
 #define WAVES_ROUNDS  20u
 
-static hip_handle module;
+static hip_handle module, stream; /* the stream: of the first thread */
 
 void selftest_fail(const char *format, ...)
 {
@@ -71,11 +71,11 @@ static hip_handle find_kernel(const char *name)
 	return kernel;
 }
 
-static void launch(hip_handle kernel, hip_handle stream, unsigned *out, unsigned rounds)
+static void launch(hip_handle kernel, hip_handle on, unsigned *out, unsigned rounds)
 {
 	void *arguments[] = {&out, &rounds};
 
-	HIP(hipModuleLaunchKernel, kernel, 1, 1, 1, LANES, 1, 1, 0, stream, arguments, NULL);
+	HIP(hipModuleLaunchKernel, kernel, 1, 1, 1, LANES, 1, 1, 0, on, arguments, NULL);
 }
 
 static unsigned *make_output(void)
@@ -128,7 +128,7 @@ static unsigned computed(unsigned x, unsigned rounds)
 	return x;
 }
 
-static void print_results(const unsigned *out, hip_handle stream, unsigned rounds)
+static void print_results(const unsigned *out, unsigned rounds)
 {
 	unsigned *found, nonzero = 0;
 	bool right;
@@ -150,11 +150,10 @@ static void print_results(const unsigned *out, hip_handle stream, unsigned round
 /* The rounds with which a kernel takes long enough for its events not to matter. */
 static void calibrate(unsigned rounds)
 {
-	hip_handle kernel = find_kernel("rtl_selftest_spin"), stream;
+	hip_handle kernel = find_kernel("rtl_selftest_spin");
 	unsigned *out = make_output();
 	struct pair pair = make_pair();
 
-	HIP(hipStreamCreate, &stream);
 	for (rounds = 64; rounds <= ROUNDS_MOST; rounds *= 2) {
 		HIP(hipEventRecord, pair.start, stream);
 		launch(kernel, stream, out, rounds);
@@ -169,13 +168,12 @@ static void calibrate(unsigned rounds)
 
 static void kernels(unsigned rounds)
 {
-	hip_handle around = find_kernel("rtl_selftest_around"), stream;
+	hip_handle around = find_kernel("rtl_selftest_around");
 	hip_handle within = find_kernel("rtl_selftest_within");
 	struct pair empty[TIMED], outer[TIMED], inner[TIMED];
 	unsigned *out = make_output();
 	void *arguments[] = {&out, &rounds};
 
-	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < TIMED; i++) {
 		empty[i] = make_pair();
 		outer[i] = make_pair();
@@ -198,7 +196,7 @@ static void kernels(unsigned rounds)
 		if (hip.hipExtModuleLaunchKernel)
 			printf("time within %u %.0f\n", i, elapsed_ns(inner[i]));
 	}
-	print_results(out, stream, rounds);
+	print_results(out, rounds);
 	printf("kernel rtl_selftest_around %u\n", TIMED);
 	if (hip.hipExtModuleLaunchKernel)
 		printf("kernel rtl_selftest_within %u\n", TIMED);
@@ -209,12 +207,10 @@ static void copies(unsigned rounds)
 	const size_t size = COPY_BYTES + COPIES * COPY_STEP;
 	struct pair pairs[COPIES];
 	void *from, *to, *gpu;
-	hip_handle stream;
 
 	HIP(hipHostMalloc, &from, size, 0);
 	HIP(hipHostMalloc, &to, size, 0);
 	HIP(hipMalloc, &gpu, size);
-	HIP(hipStreamCreate, &stream);
 	for (size_t i = 0; i < size; i++)
 		((unsigned char *)from)[i] = (unsigned char)(i * 7 + (i >> 8));
 	for (unsigned i = 0; i < COPIES; i++) {
@@ -238,13 +234,13 @@ static void copies(unsigned rounds)
 
 static void *be_thread(void *kernel)
 {
-	hip_handle stream;
+	hip_handle own;
 	unsigned *out = make_output();
 
-	HIP(hipStreamCreate, &stream);
+	HIP(hipStreamCreate, &own);
 	for (unsigned i = 0; i < THREAD_ROUNDS; i++)
-		launch(kernel, stream, out, 1);
-	HIP(hipStreamSynchronize, stream);
+		launch(kernel, own, out, 1);
+	HIP(hipStreamSynchronize, own);
 	return NULL;
 }
 
@@ -263,10 +259,9 @@ static void threads(unsigned rounds)
 
 static void graph(unsigned rounds)
 {
-	hip_handle kernel = find_kernel("rtl_selftest_graph"), stream, captured, exec;
+	hip_handle kernel = find_kernel("rtl_selftest_graph"), captured, exec;
 	unsigned *out = make_output();
 
-	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < GRAPHS; i++) {
 		/* Anew: HIP 5.2.3 does kernels of modules in the first launch of a graph only. */
 		HIP(hipStreamBeginCapture, stream, 0);
@@ -283,10 +278,9 @@ static void graph(unsigned rounds)
 /* Ends by SIGKILL when its work has. */
 static void killed(unsigned rounds)
 {
-	hip_handle kernel = find_kernel("rtl_selftest_spin"), stream;
+	hip_handle kernel = find_kernel("rtl_selftest_spin");
 	unsigned *out = make_output();
 
-	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < KILLED; i++)
 		launch(kernel, stream, out, 1);
 	HIP(hipStreamSynchronize, stream);
@@ -300,12 +294,11 @@ static void killed(unsigned rounds)
 /* With as many waves as the machine's wavefronts make of it. */
 static void waves(unsigned rounds)
 {
-	hip_handle kernel = find_kernel("rtl_selftest_spin"), stream;
+	hip_handle kernel = find_kernel("rtl_selftest_spin");
 	unsigned *out = make_output();
 	void *arguments[] = {&out, &rounds};
 
 	rounds = 1;
-	HIP(hipStreamCreate, &stream);
 	for (unsigned i = 0; i < WAVES_ROUNDS; i++)
 		HIP(hipModuleLaunchKernel, kernel, WAVES_GROUPS, 1, 1, LANES, 1, 1, 0, stream,
 		    arguments, NULL);
@@ -317,11 +310,10 @@ static void waves(unsigned rounds)
 /* In parts, so that a slow GPU does not make it long. */
 static void loop(unsigned rounds)
 {
-	hip_handle kernel = find_kernel("rtl_selftest_spin"), stream;
+	hip_handle kernel = find_kernel("rtl_selftest_spin");
 	unsigned *out = make_output(), launches = 0;
 	uint64_t start, ns;
 
-	HIP(hipStreamCreate, &stream);
 	launch(kernel, stream, out, 1);
 	HIP(hipStreamSynchronize, stream);
 	start = now_ns();
@@ -365,6 +357,7 @@ int main(int argc, char **argv)
 	if (i == count)
 		selftest_fail("there is no workload %s", argv[1]);
 	HIP(hipModuleLoad, &module, argv[2]);
+	HIP(hipStreamCreate, &stream);
 	workloads[i].run(rounds);
 	hip_print_calls();
 	printf("end\n");
