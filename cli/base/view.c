@@ -63,6 +63,8 @@ int view_end(struct view *view, const char *sql)
 {
 	int status = CLI_OK, error;
 
+	while (view->json.depth)
+		json_end(&view->json);
 	if (view->json.file != stdout) {
 		cli_need(fclose(view->json.file) ? NULL : view->text);
 		status = print_text(view, sql);

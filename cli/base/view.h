@@ -11,7 +11,7 @@ struct view {
 };
 
 void view_begin(struct view *view, bool as_json);
-/** Prints it: as it is, or what a query makes of it (?1), a line for each row. A second column says at which column
+/** Ends what is open, and prints it: as it is, or what a query makes of it (?1), a line for each row. A second column says at which column
  * what does not fit into a line goes on in the next one; NULL: the line is printed as it is.
  * @return CLI_OK, or CLI_FAILED after a line */
 int view_end(struct view *view, const char *sql);

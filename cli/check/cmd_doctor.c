@@ -44,9 +44,7 @@ static int end(struct doctor *doctor)
 		json_array(json, "processes");
 		for (size_t i = 0; i < doctor->process_count; i++)
 			write_process(json, &doctor->processes[i]);
-		json_end(json);
 	}
-	json_end(json);
 	return view_end(&doctor->view, doctor_sql);
 }
 

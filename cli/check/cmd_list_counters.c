@@ -244,8 +244,6 @@ static int list_counters(void *request)
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "gpus");
 	status = listing->gfx ? print_named(listing) : print_here(listing);
-	json_end(&listing->view.json);
-	json_end(&listing->view.json);
 	error = view_end(&listing->view, list_counters_sql);
 	if (!status && !error)
 		status = say_unknown(listing);

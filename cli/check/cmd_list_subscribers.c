@@ -85,8 +85,6 @@ static int list(void *request)
 	json_object(&listing->view.json, NULL);
 	json_array(&listing->view.json, "subscribers");
 	rtl_plugin_list(list_one, listing);
-	json_end(&listing->view.json);
-	json_end(&listing->view.json);
 	for (size_t i = 0; i < listing->count; i++)
 		free(listing->paths[i]);
 	free(listing->paths);

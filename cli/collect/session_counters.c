@@ -2,7 +2,6 @@
 /* Hardware counters that a command is to collect: what can be wrong with them is found before a program starts, as far
  * as that is known without its GPUs. */
 #include <definitions.h>
-#include <errno.h>
 #include <metrics.h>
 
 #include "cli.h"
@@ -85,14 +84,11 @@ static int set_definitions(struct session *session, const char *names)
 
 static int check_sample(const char *sample, const char *kernels)
 {
-	unsigned long ms;
-	char *end;
+	unsigned ms;
 
 	if (!sample)
 		return CLI_OK;
-	errno = 0;
-	ms = strtoul(sample, &end, 10);
-	if (*end || errno || *sample == '-' || !ms || ms > COUNTERS_SAMPLE_MS_MOST)
+	if (!cli_number(sample, &ms) || !ms || ms > COUNTERS_SAMPLE_MS_MOST)
 		return cli_usage("--counters-sample %s: must be a number of ms from 1 to %d",
 				 sample, COUNTERS_SAMPLE_MS_MOST);
 	if (kernels)

@@ -265,8 +265,6 @@ static int list(struct listing *listing, int *ended)
 		error = add_command_streams(listing, ended);
 		status = error ? error : status;
 	}
-	json_end(&listing->view.json);
-	json_end(&listing->view.json);
 	error = view_end(&listing->view, list_streams_sql);
 	return status ? status : error;
 }

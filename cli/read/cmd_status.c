@@ -108,7 +108,6 @@ static int show(struct status *status, bool top)
 	for (int i = 0; top && i < 2; i++)
 		period_ns[i] -= DATABASE_LAG_NS;
 	(void)write_sessions(status, &folders, &view.json, "recent", period_ns);
-	json_end(&view.json);
 	if (top && isatty(STDOUT_FILENO) && !status->json)
 		fputs("\033[H\033[2J", stdout);
 	end = view_end(&view, status_sql);
