@@ -143,7 +143,7 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	struct reported work = {
 		.op = (enum reported_op)work_op(from->flags),
 		.node = work_node(from->flags),
-		.tid = profiler.hashed ? 0 : (uint32_t)record->thread,
+		.submitter.tid = profiler.hashed ? 0 : (uint32_t)record->thread,
 	};
 
 	if (has_times)
@@ -152,11 +152,8 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	if (work.op >= REPORTED_OPS ||
 	    (work.op == REPORTED_BARRIER && interceptor.config.mode != CONFIG_FULL))
 		return;
-	if (note) {
-		work.tid = note->submitter.tid;
-		work.in_scope = note->submitter.in_scope;
-		work.scope = note->submitter.scope;
-	}
+	if (note)
+		work.submitter = note->submitter;
 	work.ends = ends(note, work.op);
 	if (work.op == REPORTED_DISPATCH) {
 		fill_dispatch(from, &work);
@@ -172,7 +169,8 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	    !is_left_out(note, work.op))
 		reported_publish(&work);
 	else
-		reported_forget(work.op, work.ends, work.in_scope ? work.scope.hip_stream : 0);
+		reported_forget(work.op, work.ends,
+				work.submitter.in_scope ? work.submitter.scope.hip_stream : 0);
 }
 
 /* ---- looking ---- */

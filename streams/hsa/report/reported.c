@@ -151,7 +151,8 @@ uint64_t reported_under_way(void)
 
 static void end_work(const struct reported *work)
 {
-	reported_forget(work->op, work->ends, work->in_scope ? work->scope.hip_stream : 0);
+	reported_forget(work->op, work->ends,
+			work->submitter.in_scope ? work->submitter.scope.hip_stream : 0);
 }
 
 void reported_abandon(const char *cause, const char *copies)
@@ -212,7 +213,7 @@ static void publish_as_copy(struct reported *work, const struct work_scope *scop
 
 	copy->number = next_number() + 1;
 	copy->parts = 1;
-	copy->submit_tid = work->tid;
+	copy->submit_tid = work->submitter.tid;
 	copy->node = (uint16_t)work->node;
 	copy->flags = RTL_HSA_COPY_REPORTED;
 	copy->function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR;
@@ -228,11 +229,11 @@ static void publish(struct reported *work)
 {
 	const struct agent *agent = agents_find_node(work->node);
 	const struct work_queue of = {.agent_uid = agent ? agent->uid : 0, .node = work->node};
-	const struct work_scope *scope = work->in_scope ? &work->scope : NULL;
+	const struct work_scope *scope = work->submitter.in_scope ? &work->submitter.scope : NULL;
 
 	if (work->op == REPORTED_DISPATCH) {
 		work->dispatch.packet_id = next_number();
-		work->dispatch.submit_tid = work->tid;
+		work->dispatch.submit_tid = work->submitter.tid;
 		work->dispatch.flags = flags_of(work);
 		publish_dispatch(RTL_TASK_END, &of, &work->dispatch, scope, work->times);
 	} else if (work->op == REPORTED_COPY) {
@@ -240,7 +241,7 @@ static void publish(struct reported *work)
 	} else {
 		publish_barrier(RTL_BARRIER_END, &of,
 				&(struct barrier){.packet_id = next_number(),
-						  .submit_tid = work->tid,
+						  .submit_tid = work->submitter.tid,
 						  .flags = flags_of(work),
 						  .kind = RTL_HSA_BARRIER_AND},
 				scope, work->times);

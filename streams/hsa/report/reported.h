@@ -4,9 +4,7 @@
  * Threads: any. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "publish.h"
+#include "submitters.h"
 
 enum reported_op { REPORTED_DISPATCH, REPORTED_COPY, REPORTED_BARRIER, REPORTED_OPS };
 
@@ -21,12 +19,11 @@ enum reported_copy {
 struct reported {
 	enum reported_op op;
 	enum reported_copy how;
-	bool is_rect, has_addresses, in_scope;
+	bool is_rect, has_addresses;
 	bool ends;     /* in the ledger: a piece that has begun, not a further part of one */
 	uint32_t node; /* KFD's */
-	uint32_t tid;  /* that submitted; 0: not known */
-	struct work_times times; /* rtl's clock */
-	struct work_scope scope; /* if in_scope */
+	struct work_times times;    /* rtl's clock */
+	struct submitter submitter; /* tid 0: not known */
 	/* By op: as far as it is known, the kernel, sizes and bytes; or addresses and bytes. */
 	union {
 		struct dispatch dispatch;

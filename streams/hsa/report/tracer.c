@@ -521,9 +521,7 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 {
 	const struct caller_facts *facts = &caller->facts;
 
-	work->tid = caller->submitter.tid;
-	work->in_scope = caller->submitter.in_scope;
-	work->scope = caller->submitter.scope;
+	work->submitter = caller->submitter;
 	if (work->op == REPORTED_COPY) {
 		work->copy.src = facts->src;
 		work->copy.dst = facts->dst;
