@@ -13,7 +13,6 @@
 #include "launch.h"
 #include "library.h"
 
-#define HSA       "libhsa-runtime64.so.1"
 #define LONGEST_S 30u
 
 /* Of hsa.h, which is not there in a build without ROCm. */
@@ -77,10 +76,9 @@ static void try_hsa(const struct doctor *doctor, const char *tool)
 	if (status)
 		return;
 	doctor_fact(doctor, "tool_loaded", "%s", dlopen(tool, RTLD_LAZY | RTLD_NOLOAD) ? "1" : "");
-	ask_system = (int (*)(int, void *))dlsym(handle, "hsa_system_get_info");
-	ask_agent = (agent_ask *)dlsym(handle, "hsa_agent_get_info");
-	iterate = (int (*)(int (*)(struct hsa_agent, void *), void *))dlsym(handle,
-									    "hsa_iterate_agents");
+	*(void **)&ask_system = dlsym(handle, "hsa_system_get_info");
+	*(void **)&ask_agent = dlsym(handle, "hsa_agent_get_info");
+	*(void **)&iterate = dlsym(handle, "hsa_iterate_agents");
 	if (ask_system && !ask_system(HSA_SYSTEM_BUILD_VERSION, (void *)&build) && build)
 		doctor_fact(doctor, "hsa_build", "%s", build);
 	if (ask_agent && iterate)
@@ -145,6 +143,7 @@ static void begin_child(const struct session *session)
 _Noreturn static void be_source_child(const struct doctor *doctor, const struct session *session,
 				      const char *tool, int hip)
 {
+	const char *(*ask)(bool is_asked, bool *is_runtime) = NULL;
 	struct session other = {.source = "auto"};
 	char file[32];
 	void *handle;
@@ -155,10 +154,8 @@ _Noreturn static void be_source_child(const struct doctor *doctor, const struct 
 	snprintf(file, sizeof(file), "libamdhip64.so.%d", hip);
 	handle =
 		dlopen(file, RTLD_LAZY | RTLD_GLOBAL) ? dlopen(tool, RTLD_LAZY | RTLD_LOCAL) : NULL;
-	const char *(*ask)(bool, bool *) =
-		handle ? (const char *(*)(bool, bool *))dlsym(handle, "rtl_publisher_source")
-		       : NULL;
-
+	if (handle)
+		*(void **)&ask = dlsym(handle, "rtl_publisher_source");
 	if (ask) {
 		ask_source(doctor, ask, true, hip);
 		ask_source(doctor, ask, false, hip);

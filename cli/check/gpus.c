@@ -49,23 +49,11 @@ static hsa_status_t add(hsa_agent_t agent, void *user)
 
 static bool find_functions(void *runtime)
 {
-	const struct {
-		const char *name;
-		void *into;
-	} functions[] = {
-		{"hsa_init", &hsa.init},
-		{"hsa_iterate_agents", &hsa.iterate_agents},
-		{"hsa_agent_get_info", &hsa.ask},
-		{"hsa_system_get_major_extension_table", &hsa.extension},
-	};
-
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-		void *function = dlsym(runtime, functions[i].name);
-		if (!function)
-			return false;
-		memcpy(functions[i].into, &function, sizeof(function));
-	}
-	return true;
+	*(void **)&hsa.init = dlsym(runtime, "hsa_init");
+	*(void **)&hsa.iterate_agents = dlsym(runtime, "hsa_iterate_agents");
+	*(void **)&hsa.ask = dlsym(runtime, "hsa_agent_get_info");
+	*(void **)&hsa.extension = dlsym(runtime, "hsa_system_get_major_extension_table");
+	return hsa.init && hsa.iterate_agents && hsa.ask && hsa.extension;
 }
 
 int gpus_find(struct gpu *const **found)
