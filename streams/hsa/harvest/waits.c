@@ -35,17 +35,14 @@ static bool holds(hsa_signal_value_t value, hsa_signal_condition_t condition,
 }
 
 /* A completed signal has 0: HIP waits for nothing that it sees so. */
-static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
-{
-	if (value < 1)
-		(void)harvest_help();
-	return value;
-}
-
 #define LOAD(name)                                                                                 \
 	static hsa_signal_value_t load_##name(hsa_signal_t signal)                                 \
 	{                                                                                          \
-		return loaded(next.load_##name(signal));                                           \
+		const hsa_signal_value_t value = next.load_##name(signal);                         \
+                                                                                                   \
+		if (value < 1)                                                                     \
+			(void)harvest_help();                                                      \
+		return value;                                                                      \
 	}
 LOAD(relaxed)
 LOAD(scacquire)
@@ -74,15 +71,7 @@ static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t con
 	return false;
 }
 
-/* After a wait, which may have ended because its time was over. */
-static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_condition_t condition,
-					hsa_signal_value_t compared)
-{
-	if (holds(value, condition, compared))
-		(void)harvest_help();
-	return value;
-}
-
+/* A wait may have ended because its time was over. */
 #define WAIT(name)                                                                                 \
 	static hsa_signal_value_t wait_##name(                                                     \
 		hsa_signal_t signal, hsa_signal_condition_t condition,                             \
@@ -92,7 +81,9 @@ static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_con
                                                                                                    \
 		if (!is_there_soon(signal, condition, compared, timeout, &value))                  \
 			value = next.wait_##name(signal, condition, compared, timeout, state);     \
-		return waited(value, condition, compared);                                         \
+		if (holds(value, condition, compared))                                             \
+			(void)harvest_help();                                                      \
+		return value;                                                                      \
 	}
 WAIT(relaxed)
 WAIT(scacquire)
