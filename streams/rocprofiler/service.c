@@ -41,8 +41,8 @@ void record_complete(rocprofiler_dispatch_record_t *record)
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t more, ended_more;
-	struct work *incoming;            /* newest first */
-	struct work *ended, **ended_last; /* for the handlers, oldest first */
+	/* Oldest first: what is new; for the handlers. */
+	struct work *incoming, **incoming_last, *ended, **ended_last;
 	bool started;
 	pid_t pid; /* of the process whose threads these are */
 	/* The service's own. */
@@ -51,6 +51,7 @@ static struct {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.more = PTHREAD_COND_INITIALIZER,
 	.ended_more = PTHREAD_COND_INITIALIZER,
+	.incoming_last = &service.incoming,
 	.ended_last = &service.ended,
 };
 
@@ -279,22 +280,16 @@ static void watch(void)
 
 static void take_incoming(void)
 {
-	struct work *work, **last = &service.works;
+	struct work **last = &service.works;
 
-	pthread_mutex_lock(&service.lock);
-	while (!service.works && !service.incoming)
-		pthread_cond_wait(&service.more, &service.lock);
-	work = service.incoming;
-	service.incoming = NULL;
-	pthread_mutex_unlock(&service.lock);
 	while (*last)
 		last = &(*last)->next;
-	while (work) { /* oldest first */
-		struct work *next = work->next;
-		work->next = *last;
-		*last = work;
-		work = next;
-	}
+	HOLD_LOCK(&service.lock);
+	while (!service.works && !service.incoming)
+		pthread_cond_wait(&service.more, &service.lock);
+	*last = service.incoming;
+	service.incoming = NULL;
+	service.incoming_last = &service.incoming;
 }
 
 static bool pass(void)
@@ -461,8 +456,8 @@ bool service_take(struct work *work)
 	}
 	__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
-	work->next = service.incoming;
-	service.incoming = work;
+	*service.incoming_last = work;
+	service.incoming_last = &work->next;
 	pthread_cond_signal(&service.more);
 	return true;
 }
