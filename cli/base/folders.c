@@ -16,8 +16,7 @@
 #define LOOK_WAIT_MS 5000
 #define LOOK_STEP_MS 10
 
-/* Calls fn for each entry but `.` and `..`. */
-static void each_entry(const char *path, void (*fn)(void *user, const char *path), void *user)
+void folder_each_entry(const char *path, void (*fn)(void *user, const char *path), void *user)
 {
 	DIR *dir = opendir(path);
 	char child[PATH_MAX];
@@ -43,7 +42,7 @@ static void add_bytes(void *user, const char *path)
 		return;
 	*(uint64_t *)user += (uint64_t)st.st_blocks * 512;
 	if (S_ISDIR(st.st_mode))
-		each_entry(path, add_bytes, user);
+		folder_each_entry(path, add_bytes, user);
 }
 
 /* ---- finding ---- */
@@ -109,7 +108,7 @@ static void find(struct folders *folders, void (*add)(void *folders, const char 
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		char *place = places[i] && *places[i] ? realpath(places[i], NULL) : NULL;
 		if (place)
-			each_entry(place, add, folders);
+			folder_each_entry(place, add, folders);
 		free(place);
 	}
 	if (folders->count)
@@ -194,7 +193,7 @@ void folders_mention(void)
 	const char *place = getenv("RTL_SPOOL");
 	struct leftovers leftovers = {0};
 
-	each_entry(place && *place ? place : "/dev/shm", add_leftover, &leftovers);
+	folder_each_entry(place && *place ? place : "/dev/shm", add_leftover, &leftovers);
 	if (leftovers.count)
 		cli_error("%u process%s killed before all events were stored, %.1f MiB wait: `rtl "
 			  "recover` lists them",
@@ -230,7 +229,7 @@ size_t folder_visit_spools(const char *path,
 
 	look_at_spool(&spools, path);
 	if (!spools.count)
-		each_entry(path, look_at_spool, &spools);
+		folder_each_entry(path, look_at_spool, &spools);
 	return spools.count;
 }
 
@@ -309,7 +308,7 @@ static int look_at_recording(const char *verb, const char *path)
 				  verb, path);
 	if (folder_visit_spools(path, NULL, NULL))
 		return CLI_OK;
-	each_entry(path, note_unreadable, &unreadable);
+	folder_each_entry(path, note_unreadable, &unreadable);
 	if (!unreadable)
 		return cli_failed("%s: rtl wrote nothing in %s; give the folder of a recording, "
 				  "or one that `rtl recover` lists",

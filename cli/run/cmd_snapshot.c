@@ -57,46 +57,37 @@ static int open_lock(const char *made, int flags)
 	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 }
 
+/* If it is a folder of tables. */
+static void remove_tables(void *unused, const char *path)
+{
+	if (*cli_base_name(path) != '.')
+		convert_drop_csv(path);
+}
+
 static void remove_made(const char *made)
 {
-	DIR *dir = opendir(made);
-	struct dirent *entry;
 	char path[PATH_MAX];
 
-	while (dir && (entry = readdir(dir))) /* folders of tables; files go below */
-		if (entry->d_name[0] != '.' &&
-		    snprintf(path, sizeof(path), "%s/%s", made, entry->d_name) < (int)sizeof(path))
-			convert_drop_csv(path);
-	if (dir)
-		closedir(dir);
+	folder_each_entry(made, remove_tables, NULL);
 	if (snprintf(path, sizeof(path), "%s/" LOCK_NAME, made) < (int)sizeof(path))
 		unlink(path);
 	rtl_collector_snapshot_remove(made);
 }
 
-/* Places of those that were killed: nobody holds their lock. */
-static void remove_leftovers(const char *target)
+/* If it is a place of one that was killed: nobody holds its lock. */
+static void remove_leftover(void *unused, const char *path)
 {
-	DIR *dir = opendir(target);
-	struct dirent *entry;
-	char path[PATH_MAX];
 	int fd;
 
-	while (dir && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, PLACE_PREFIX, sizeof(PLACE_PREFIX) - 1) != 0 ||
-		    snprintf(path, sizeof(path), "%s%s", target, entry->d_name) >=
-			    (int)sizeof(path))
-			continue;
-		fd = open_lock(path, 0);
-		if (fd < 0)
-			rmdir(path);
-		else if (!flock(fd, LOCK_EX | LOCK_NB))
-			remove_made(path);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (dir)
-		closedir(dir);
+	if (strncmp(cli_base_name(path), PLACE_PREFIX, sizeof(PLACE_PREFIX) - 1) != 0)
+		return;
+	fd = open_lock(path, 0);
+	if (fd < 0)
+		rmdir(path);
+	else if (!flock(fd, LOCK_EX | LOCK_NB))
+		remove_made(path);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* For an output that goes to that folder. CLI_OK, or CLI_FAILED after a line. */
@@ -105,7 +96,7 @@ static int make_place(struct request *request, const char *target)
 	struct place *place = &request->places[request->place_count];
 	int fd;
 
-	remove_leftovers(target);
+	folder_each_entry(target, remove_leftover, NULL);
 	*place = (struct place){.target = cli_format("%s", target),
 				.made = cli_format("%s" PLACE_PREFIX "XXXXXX", target)};
 	if (mkdtemp(place->made)) {
