@@ -156,11 +156,6 @@ static void put_ring(struct spool_files *files, struct ring_header *ring, size_t
 
 /* ---- segments */
 
-static void segment_name(uint32_t number, char *name, size_t size)
-{
-	snprintf(name, size, SPOOL_SEGMENT_NAME, number);
-}
-
 /* Reads where a segment belongs; false: it is none. */
 static bool read_segment(const struct spool_files *files, const char *name,
 			 struct spool_segment *segment)
@@ -241,7 +236,7 @@ struct ring_header *spool_files_map_segment(const struct spool_files *files, uin
 {
 	char name[32];
 
-	segment_name(files->segments[segment].number, name, sizeof(name));
+	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, files->segments[segment].number);
 	return map_ring(files, name, bytes);
 }
 
@@ -269,7 +264,7 @@ void spool_files_settle_segment(const struct spool_files *files, uint32_t segmen
 	char name[32];
 	int fd;
 
-	segment_name(s->number, name, sizeof(name));
+	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, s->number);
 	fd = open_file(files, name, true, &size);
 	if (fd < 0)
 		return;

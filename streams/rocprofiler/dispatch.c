@@ -23,11 +23,6 @@ struct dispatch_callbacks dispatch_callbacks(void)
 
 /* ---- packets ---- */
 
-static bool is_dispatch(const struct library_packet *packet)
-{
-	return (packet->header >> HSA_PACKET_HEADER_TYPE & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
-}
-
 /* The packets of a counted dispatch; returns how many. */
 static uint32_t put_counted(struct work *work, const struct library_packet *kernel,
 			    struct library_packet *out)
@@ -190,7 +185,9 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 {
 	struct queue *queue = batch->queue;
 	struct library_packet counted[PACKETS_MOST];
-	struct work *work = is_dispatch(packet) ? calloc(1, sizeof(*work)) : NULL;
+	const unsigned type = packet->header >> HSA_PACKET_HEADER_TYPE & 0xff;
+	struct work *work =
+		type == HSA_PACKET_TYPE_KERNEL_DISPATCH ? calloc(1, sizeof(*work)) : NULL;
 	uint32_t count = 0;
 
 	if (work && asks(queue, index, packet, work)) {

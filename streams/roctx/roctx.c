@@ -158,12 +158,6 @@ static int32_t ranges_level(void)
 	return self ? self->level : 0;
 }
 
-/* The innermost range of this thread that is recorded; NULL: none. Valid until the next push. */
-static const struct range *ranges_top(void)
-{
-	return self && self->count ? &self->ranges[self->count - 1].range : NULL;
-}
-
 /* One level in. range: to be kept, with its name; NULL: not recorded. False: no memory. */
 static bool ranges_push(const struct range *range)
 {
@@ -546,9 +540,8 @@ int roctxRangePop(void)
 	begin();
 	level = ranges_level() - 1;
 	if (ranges_pop(&range)) {
-		const struct range *around = ranges_top();
-
-		thread_context.range = around ? around->instance : 0;
+		thread_context.range =
+			self->count ? self->ranges[self->count - 1].range.instance : 0;
 		thread_context.inner = range.inner;
 		rtl_scope_pop(range.scope);
 		end_range(&range);

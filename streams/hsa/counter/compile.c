@@ -216,13 +216,6 @@ static int read_word(struct compiler *c, const char *const *words, const char *w
 
 static const char *const reductions[] = {"sum", "avr", "min", "max", NULL};
 
-static enum reduction read_reduction(struct compiler *c)
-{
-	int word = read_word(c, reductions, "sum, avr, min or max");
-
-	return word < 0 ? REDUCE_SUM : (enum reduction)word;
-}
-
 /* A dimension, as rocprofiler-sdk names it; METRIC_DIMENSIONS: one that has one value only. */
 static uint32_t read_dimension(struct compiler *c)
 {
@@ -376,11 +369,11 @@ static void read_first(struct compiler *c, enum reduction reduction)
 static void read_reduce(struct compiler *c)
 {
 	uint32_t dimensions = ALL_DIMENSIONS;
-	enum reduction reduction;
+	int reduction;
 
 	read_sum(c, true);
 	expect(c, ',');
-	reduction = read_reduction(c);
+	reduction = read_word(c, reductions, "sum, avr, min or max");
 	if (!c->failed && accept(c, ',')) {
 		expect(c, '[');
 		dimensions = 0;
@@ -389,7 +382,7 @@ static void read_reduce(struct compiler *c)
 		while (!c->failed && accept(c, ','));
 		expect(c, ']');
 	}
-	emit_reduce(c, reduction, dimensions & ALL_DIMENSIONS);
+	emit_reduce(c, (enum reduction)reduction, dimensions & ALL_DIMENSIONS);
 }
 
 /* [0], [0,2] or [0:3] */

@@ -337,13 +337,6 @@ static uint64_t ended_in(uint32_t place)
 	return __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
 }
 
-/* Changes where anything ends. */
-static uint64_t ended_at_all(void)
-{
-	return ended_in(ALL_STREAMS) + __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
-	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
-}
-
 enum { AWAIT, SETTLE };
 
 /* How much has begun and not ended, but for what did not come before. */
@@ -379,7 +372,11 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 		publish_all(false);
 		left = left_in(place, begun, why);
 		now_ns = rtl_clock_ns();
-		ended = why == SETTLE ? ended_at_all() + ended_in(place) : ended_in(place);
+		ended = ended_in(place);
+		if (why == SETTLE) /* or anywhere */
+			ended += ended_in(ALL_STREAMS) +
+				 __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+				 __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
 		if (ended != seen)
 			until_ns = now_ns + patience_ns;
 		seen = ended;

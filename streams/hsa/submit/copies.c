@@ -212,17 +212,6 @@ static struct slot *take(void *source)
 	return slot;
 }
 
-static void submit(struct copy_slot *slot)
-{
-	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
-	const uint64_t now_ticks = slot->call.copy.submit_ticks;
-
-	pthread_mutex_lock(&copies.lock);
-	slot_submit(&source->pool, &slot->slot);
-	pthread_mutex_unlock(&copies.lock);
-	harvest_notify(now_ticks);
-}
-
 /* ---- a copy ---- */
 
 /* Just before it begins. Returns the GPU that does it; NULL: none. */
@@ -305,9 +294,15 @@ static __attribute__((cold, noinline)) void refused(struct copy_slot *slot, hsa_
 
 void copies_end(struct copy_slot *slot, hsa_status_t status)
 {
+	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
+	const uint64_t now_ticks = slot->call.copy.submit_ticks;
+
 	if (__builtin_expect(status != HSA_STATUS_SUCCESS, 0))
 		refused(slot, status);
-	submit(slot);
+	pthread_mutex_lock(&copies.lock);
+	slot_submit(&source->pool, &slot->slot);
+	pthread_mutex_unlock(&copies.lock);
+	harvest_notify(now_ticks);
 }
 
 void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)

@@ -192,13 +192,6 @@ static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_sl
 		thread_context.work++;
 }
 
-static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
-				    const union aql_packet *packet)
-{
-	slot->behind_barrier = aql_has_barrier_bit(packet) || queue->barrier_seen;
-	queue->barrier_seen = false;
-}
-
 /* Where that address is: by the runtime, else as its call says. there: the direction with that end alone on a GPU. */
 static uint16_t node_of(const struct queue *queue, uint64_t address, uint8_t direction,
 			uint8_t there)
@@ -295,7 +288,8 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	rtl_pending_begin(queue->source.pending, 1);
 	slot->packet.submit_ticks = now_ticks;
 	slot->packet.packet_id = id;
-	fill_barrier_bit(queue, &slot->slot, packet);
+	slot->slot.behind_barrier = aql_has_barrier_bit(packet) || queue->barrier_seen;
+	queue->barrier_seen = false;
 	fill_scope(queue, slot, index, kind != AQL_BARRIER);
 	if (__builtin_expect(handler_thread_id() == slot->packet.submit_tid, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_PASSED_ON;

@@ -29,9 +29,7 @@ static struct {
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(list, list.lock);
 
-/* This thread is in a function of the runtime, or of a tool before us, that makes a queue of
- * ours: what is called from there is not another queue. */
-static __thread bool creating __attribute__((tls_model("initial-exec")));
+__thread bool queue_is_being_made __attribute__((tls_model("initial-exec")));
 
 static void list_add(struct queue *queue)
 {
@@ -251,11 +249,11 @@ static hsa_status_t make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t ty
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	queue->on_error = callback;
 	queue->on_error_data = data;
-	creating = true;
+	queue_is_being_made = true;
 	/* without a callback the runtime has one of its own, which says something */
 	status = interceptor.hsa.intercept_create(agent, size, type, callback ? take_error : NULL,
 						  queue, private_bytes, group_bytes, &queue->hsa);
-	creating = false;
+	queue_is_being_made = false;
 	if (status) {
 		free_queue(&queue->source);
 		return status;
@@ -273,11 +271,6 @@ static hsa_status_t make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t ty
 static uint32_t segment_hint(uint32_t bytes)
 {
 	return bytes == UINT32_MAX ? 0 : bytes;
-}
-
-bool queue_is_being_made(void)
-{
-	return creating;
 }
 
 /* One more has the GPU's cooperative queue, if there is one. */
@@ -363,7 +356,7 @@ static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t 
 			   queue_error_callback callback, void *data, uint32_t private_bytes,
 			   uint32_t group_bytes, hsa_queue_t **out)
 {
-	const bool wanted = interceptor_on() && !creating && out;
+	const bool wanted = interceptor_on() && !queue_is_being_made && out;
 	hsa_status_t status;
 
 	if (wanted &&
@@ -382,7 +375,7 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
 				     uint32_t private_bytes, uint32_t group_bytes,
 				     hsa_queue_t **out)
 {
-	const bool wanted = interceptor_on() && !creating && out;
+	const bool wanted = interceptor_on() && !queue_is_being_made && out;
 	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 
 	if (wanted)
@@ -418,7 +411,7 @@ static hsa_status_t intercept_register(hsa_queue_t *hsa, packet_interceptor func
 	/* A queue that we do not know was made by a function that its tool had taken from the table
 	 * before us. It is too late for us: the agent is not known, without which there are no
 	 * times. */
-	if (!status && interceptor_on() && !creating)
+	if (!status && interceptor_on() && !queue_is_being_made)
 		queue_found_unseen(hsa, "another tool has made it without our seeing it");
 	return status;
 }

@@ -121,8 +121,9 @@ hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t typ
 			queue_error_callback callback, void *data, uint32_t private_bytes,
 			uint32_t group_bytes, hsa_queue_t **queue);
 
-/* This thread makes a queue of ours just now. */
-bool queue_is_being_made(void);
+/* This thread is in a function of the runtime, or of a tool before us, that makes a queue of ours: what is called from
+ * there is not another queue. */
+extern __thread bool queue_is_being_made __attribute__((tls_model("initial-exec")));
 
 /* A queue whose packets are not seen: says why, and counts it. */
 void queue_count_unseen(const char *why);

@@ -76,7 +76,7 @@ hsa_status_t queue_create_described(hsa_agent_t agent, struct queue_descriptor *
 {
 	hsa_status_t first = HSA_STATUS_SUCCESS;
 
-	if (!interceptor_on() || queue_is_being_made() || !descriptors || !count)
+	if (!interceptor_on() || queue_is_being_made || !descriptors || !count)
 		return interceptor.hsa.queue_create_described(agent, descriptors, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const hsa_status_t status = create_one(agent, &descriptors[i]);
