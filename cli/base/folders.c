@@ -16,6 +16,13 @@
 #define LOOK_WAIT_MS 5000
 #define LOOK_STEP_MS 10
 
+bool folder_is(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 void folder_each_entry(const char *path, void (*fn)(void *user, const char *path), void *user)
 {
 	DIR *dir = opendir(path);

@@ -38,6 +38,8 @@ void folders_mention(void);
  *  the verb: it is not there, or none of rtl's. */
 int folder_look(const char *verb, const char *path, struct rtl_folder *is);
 
+/** Whether a folder is there. */
+bool folder_is(const char *path);
 /** Calls fn for each entry but `.` and `..`. */
 void folder_each_entry(const char *path, void (*fn)(void *user, const char *path), void *user);
 /** Calls fn for each process's spool in it, or for itself if it is one; returns their number. */

@@ -2,7 +2,6 @@
 /* rtl list-streams: what can be subscribed to: of rtl, of a library, in a trace, in a command. */
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "database.h"
@@ -202,9 +201,7 @@ static int add_database(struct listing *listing, const char *path)
 
 static int add_path(struct listing *listing, const char *path)
 {
-	struct stat st;
-
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+	if (folder_is(path))
 		return add_folder(listing, path);
 	return is_database(path) ? add_database(listing, path) : add_library(listing, path);
 }

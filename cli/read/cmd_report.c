@@ -264,14 +264,13 @@ static int report(const struct request *request, const char *path, const char *o
 	struct page page = {.path = path};
 	struct part part;
 	struct rtl_folder is;
-	struct stat st;
 	int status;
 
 	if (database_same_file(path, output))
 		return cli_failed("%s is the trace: give the page another name with -o", output);
 	if (!is_replaceable(output))
 		return part_refuse(output, "page of rtl");
-	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+	if (folder_is(path)) {
 		status = folder_look("report", path, &is);
 		if (!status && is.in_use)
 			status = cli_failed("report: %s is in use by process %d", path, is.pid);

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -129,13 +128,6 @@ static int redirect(struct request *request, const char **name)
 	return CLI_OK;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static const char *shown(const char *path)
 {
 	return !strncmp(path, "./", 2) ? path + 2 : path;
@@ -165,7 +157,7 @@ static int publish(const struct place *place, const char *name)
 	if (snprintf(from, sizeof(from), "%s/%s", place->made, name) >= (int)sizeof(from) ||
 	    snprintf(to, sizeof(to), "%s%s", place->target, name) >= (int)sizeof(to))
 		return cli_failed("snapshot: %s: the name is too long", name);
-	if (is_folder(from) ? convert_prepare_csv(to) : check_replaceable(to))
+	if (folder_is(from) ? convert_prepare_csv(to) : check_replaceable(to))
 		return CLI_FAILED;
 	if (rename(from, to))
 		return cli_failed("snapshot: %s cannot be written: %s", to, strerror(errno));
@@ -233,7 +225,7 @@ static int check_names(const struct outputs *outputs, bool by_suffix)
 			return status;
 		free(pattern);
 		/* others are looked at when they have their names */
-		if (!strchr(name, '%') && !is_folder(name))
+		if (!strchr(name, '%') && !folder_is(name))
 			status = check_replaceable(name);
 	}
 	return status;
