@@ -4,11 +4,7 @@
 
 #include "model.h"
 
-#define PENDING   4096u
-#define WINDOW    16384u
-#define CHUNKS    4096u
 #define ROWS_MOST 4096u
-#define MARKS     65536u
 
 /* ---- gaps */
 
@@ -143,11 +139,12 @@ static void set_mark(struct gpu_time *gpu, uint64_t time)
 {
 	size_t kept = 0;
 
-	if (gpu->mark_count == MARKS) {
-		for (size_t i = 0; i < MARKS / 2; i += 2)
+	if (gpu->mark_count == GPU_MARKS) {
+		for (size_t i = 0; i < GPU_MARKS / 2; i += 2)
 			gpu->marks[kept++] = gpu->marks[i];
-		memmove(gpu->marks + kept, gpu->marks + MARKS / 2, MARKS / 2 * sizeof(*gpu->marks));
-		gpu->mark_count = kept + MARKS / 2;
+		memmove(gpu->marks + kept, gpu->marks + GPU_MARKS / 2,
+			GPU_MARKS / 2 * sizeof(*gpu->marks));
+		gpu->mark_count = kept + GPU_MARKS / 2;
 	}
 	gpu->mark.time = time;
 	gpu->marks[gpu->mark_count++] = gpu->mark;
@@ -405,19 +402,19 @@ void gpu_time_tell_path(struct gpu_time *gpu, struct idle_rows *rows, uint64_t b
 /* Makes room for chunks: each two become one. */
 static void halve_chunks(struct gpu_time *gpu)
 {
-	for (size_t i = 0; i < CHUNKS / 2; i++) {
+	for (size_t i = 0; i < GPU_CHUNKS / 2; i++) {
 		const struct gpu_chunk *pair = &gpu->chunks[2 * i];
 
 		gpu->chunks[i] = (struct gpu_chunk){pair[1].end, pair[0].idle_ns + pair[1].idle_ns};
 	}
-	gpu->chunk_count = CHUNKS / 2;
+	gpu->chunk_count = GPU_CHUNKS / 2;
 	gpu->chunk_works *= 2;
 }
 
 static void add_to_chunk(struct gpu_time *gpu, uint64_t idle_ns)
 {
 	if (!gpu->chunk_left) {
-		if (gpu->chunk_count == CHUNKS)
+		if (gpu->chunk_count == GPU_CHUNKS)
 			halve_chunks(gpu);
 		gpu->chunks[gpu->chunk_count++] = (struct gpu_chunk){0};
 		gpu->chunk_left = gpu->chunk_works;
@@ -474,39 +471,19 @@ static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 
 /* ---- work */
 
-bool gpu_time_init(struct gpu_time *gpu, struct host_time *host)
+void gpu_time_init(struct gpu_time *gpu, struct host_time *host)
 {
-	const size_t size = sizeof(struct gpu_work);
-
-	gpu->pending = malloc(PENDING * size);
-	gpu->window = malloc((WINDOW + PENDING) * size);
-	gpu->spare = malloc((WINDOW + PENDING) * size);
-	gpu->chunks = malloc(CHUNKS * sizeof(*gpu->chunks));
-	gpu->marks = malloc(MARKS * sizeof(*gpu->marks));
-	gpu->path.ended = malloc(PATH_ENDED * size);
-	gpu->path.running = malloc(PATH_RUNNING * size);
+	gpu->window = gpu->rooms[0];
+	gpu->spare = gpu->rooms[1];
 	gpu->chunk_works = 64;
 	gpu->first = UINT64_MAX;
-	if (!gpu->pending || !gpu->window || !gpu->spare || !gpu->chunks || !gpu->marks ||
-	    !gpu->path.ended || !gpu->path.running) {
-		gpu_time_fini(gpu);
-		return false;
-	}
 	gpu->host = host;
 	gpu->next = host->gpus;
 	host->gpus = gpu;
-	return true;
 }
 
 void gpu_time_fini(struct gpu_time *gpu)
 {
-	free(gpu->pending);
-	free(gpu->window);
-	free(gpu->spare);
-	free(gpu->chunks);
-	free(gpu->marks);
-	free(gpu->path.ended);
-	free(gpu->path.running);
 	map_fini(&gpu->path.newest);
 	idle_rows_fini(&gpu->rows);
 }
@@ -646,10 +623,10 @@ bool gpu_time_add(struct gpu_time *gpu, const struct gpu_work *work)
 	if (work->end > gpu->last)
 		gpu->last = work->end;
 	gpu->pending[gpu->pending_count++] = *work;
-	if (gpu->pending_count == PENDING) {
+	if (gpu->pending_count == GPU_PENDING) {
 		take_pending(gpu);
-		if (gpu->window_count > WINDOW)
-			tell_first(gpu, gpu->window_count - WINDOW / 2);
+		if (gpu->window_count > GPU_WINDOW)
+			tell_first(gpu, gpu->window_count - GPU_WINDOW / 2);
 	}
 	return !gpu->out_of_memory;
 }

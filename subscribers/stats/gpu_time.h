@@ -12,6 +12,10 @@
 
 #include "host_time.h"
 
+#define GPU_PENDING  4096u
+#define GPU_WINDOW   16384u
+#define GPU_CHUNKS   4096u
+#define GPU_MARKS    65536u
 #define PATH_ENDED   65536u
 #define PATH_RUNNING 1024u
 
@@ -117,10 +121,10 @@ struct gpu_mark {
 
 /* Work for critical paths (path.c). */
 struct path {
-	struct gpu_work
-		*ended; /* the newest that have, as they did; the first is number `gone` + 1 */
-	struct gpu_work *
-		running; /* told, and not ended before what was told last: that ends last is first */
+	/* The newest that have, as they did; the first is number `gone` + 1. */
+	struct gpu_work ended[PATH_ENDED];
+	/* Told, and not ended before what was told last: that ends last is first. */
+	struct gpu_work running[PATH_RUNNING];
 	size_t ended_count, running_count;
 	uint64_t gone, begun; /* begin of the newest */
 	struct map newest;    /* hash of process and queue or stream -> number of what ended last */
@@ -129,10 +133,11 @@ struct path {
 struct gpu_time {
 	struct gpu_time *next; /* in host_time.gpus */
 	struct host_time *host;
-	struct gpu_work *pending; /* as they came */
-	struct gpu_work *window;  /* in order of begin */
-	struct gpu_work *spare;   /* to merge into */
-	struct gpu_chunk *chunks; /* what was told, in order */
+	struct gpu_work pending[GPU_PENDING];               /* as they came */
+	struct gpu_work *window;                            /* in order of begin */
+	struct gpu_work *spare;                             /* to merge into */
+	struct gpu_work rooms[2][GPU_WINDOW + GPU_PENDING]; /* of these two */
+	struct gpu_chunk chunks[GPU_CHUNKS];                /* what was told, in order */
 	size_t pending_count, window_count, chunk_count;
 	size_t chunk_works, chunk_left; /* work in a chunk; that the last one still gets */
 	struct gpu_work before;         /* the one that ended last of those told */
@@ -149,16 +154,16 @@ struct gpu_time {
 	struct path path;
 	struct idle_rows *onto; /* a path that is being told, instead of the gap: */
 	struct gap gap;         /* the one that is being explained */
-	struct gpu_mark
-		*marks; /* in order, one behind each stretch of one kind; older ones are rarer */
+	/* In order, one behind each stretch of one kind; older ones are rarer. */
+	struct gpu_mark marks[GPU_MARKS];
 	struct gpu_mark mark; /* the newest */
 	size_t mark_count;
 	size_t steps_done; /* of host_time.steps */
 	bool out_of_memory;
 };
 
-/** Begins one, all zeros. False: out of memory. */
-bool gpu_time_init(struct gpu_time *gpu, struct host_time *host);
+/** Begins one, all zeros. It is large: memory for what comes is taken when it comes. */
+void gpu_time_init(struct gpu_time *gpu, struct host_time *host);
 void gpu_time_fini(struct gpu_time *gpu);
 /** False: out of memory. */
 bool gpu_time_add(struct gpu_time *gpu, const struct gpu_work *work);
