@@ -41,6 +41,14 @@ static inline bool host_is(const struct rtl_host *host, const char *where)
 	return is && strcmp(is, where) == 0;
 }
 
+/** What a tracepoint is called, readable where that is known; NULL: it is not there, or has no name. */
+static inline const char *host_tracepoint_name(const struct rtl_tracepoint *tp)
+{
+	const char *readable = rtl_tracepoint_value(tp, "demangled");
+
+	return readable && *readable ? readable : tp && *tp->name ? tp->name : NULL;
+}
+
 /** What a clock shows, in ns. */
 static inline uint64_t host_clock_ns(clockid_t clock)
 {

@@ -67,17 +67,12 @@ static void describe_kernel(struct event_sink *sink, const struct rtl_process *i
 {
 	const struct rtl_host *host = sink->host;
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, info, uid) : NULL;
-	const char *readable = rtl_tracepoint_value(tp, "demangled");
-	const char *name = tp && *tp->name ? tp->name : NULL;
+	const char *name = host_tracepoint_name(tp);
 	char *demangled;
 
 	kernel->has_registers = number_of(tp, "vgprs", &kernel->vgprs);
 	number_of(tp, "agprs", &kernel->agprs);
 	number_of(tp, "sgprs", &kernel->sgprs);
-	if (readable && *readable) {
-		kernel->name = intern(sink, readable);
-		return;
-	}
 	if (!name && string)
 		name = host->string(host, info, string);
 	demangled = name ? demangle(name) : NULL;

@@ -59,13 +59,10 @@ uint32_t lookup_string(struct sub *sub, struct process *process, uint64_t id)
 
 static uint32_t name_tracepoint(struct sub *sub, const struct rtl_tracepoint *tp)
 {
-	const char *readable = rtl_tracepoint_value(tp, "demangled");
-	char *demangled = NULL;
-	uint32_t name;
+	const char *text = host_tracepoint_name(tp);
+	char *demangled = text && !strcmp(tp->kind, "kernel") ? demangle(text) : NULL;
+	const uint32_t name = lookup_name(sub, demangled ? demangled : text);
 
-	if (!(readable && *readable) && !strcmp(tp->kind, "kernel"))
-		readable = demangled = demangle(tp->name);
-	name = lookup_name(sub, readable && *readable ? readable : tp->name);
 	free(demangled);
 	return name;
 }

@@ -2,43 +2,58 @@
 /* See sink.h. */
 #include "sink.h"
 
+#include "host.h"
 #include "model.h"
 
 #define UNKNOWN_NAME "(unnamed)"
 
-/* As track.c names what a tracepoint stands for. */
-static char *name_of(struct summary *summary, const struct rtl_tracepoint *tp)
+static const char *name_of(const struct rtl_tracepoint *tp)
 {
-	const char *readable = rtl_tracepoint_value(tp, "demangled");
+	const char *name = host_tracepoint_name(tp);
 
-	return summary_copy(summary, readable && *readable ? readable
-				     : tp && *tp->name     ? tp->name
-							   : UNKNOWN_NAME);
+	return name ? name : UNKNOWN_NAME;
 }
 
+static const struct summary_group *kernel_group(struct summary *summary, const char *kernel)
+{
+	struct summary_section *kernels =
+		summary_section(summary, RTL_STREAM_HSA, "task", "GPU kernels");
+
+	return kernels ? summary_group(kernels, kernel) : NULL;
+}
+
+/* Kernels of one name, of several code objects, share theirs. */
 static struct summary_counter *make(struct counted *counted, const struct rtl_event *event,
-				    uint64_t kernel, uint64_t key)
+				    uint64_t kernel, uint32_t gpu, uint64_t key)
 {
 	const struct rtl_host *host = counted->host;
 	struct summary *summary = counted->summary;
-	struct summary_counter *one = summary_alloc(summary, sizeof(*one));
-	const struct rtl_tracepoint *tp;
-	const char *unit;
+	const struct rtl_tracepoint *tp = host->tracepoint(host, event->process, event->uid);
+	const char *unit = rtl_tracepoint_value(tp, "unit"), *name = name_of(tp);
+	const struct summary_group *group = NULL;
+	struct summary_counter *one;
+	uint64_t named;
 
-	if (!one)
-		return NULL;
-	if (kernel)
-		one->kernel = name_of(summary, host->tracepoint(host, event->process, kernel));
-	tp = host->tracepoint(host, event->process, event->uid);
-	unit = rtl_tracepoint_value(tp, "unit");
-	one->unit = summary_copy(summary, unit ? unit : "");
-	one->name = name_of(summary, tp);
-	if ((kernel && !one->kernel) || !one->name || !one->unit ||
-	    !map_set(&counted->all, key, (uintptr_t)one))
-		return NULL;
-	one->next = summary->counters;
-	summary->counters = one;
-	return one;
+	if (kernel) {
+		tp = host->tracepoint(host, event->process, kernel);
+		group = kernel_group(summary, name_of(tp));
+		if (!group)
+			return NULL;
+	}
+	named = hash_pair(hash_text(name, strlen(name)), group ? (uintptr_t)group : gpu) | 1;
+	one = map_pointer(&counted->all, named);
+	if (!one) {
+		one = summary_alloc(summary, sizeof(*one));
+		if (!one || !(one->unit = summary_copy(summary, unit ? unit : "")) ||
+		    !(one->name = summary_copy(summary, name)) ||
+		    !map_set(&counted->all, named, (uintptr_t)one))
+			return NULL;
+		one->kernel = group ? group->name : NULL;
+		one->gpu = gpu;
+		one->next = summary->counters;
+		summary->counters = one;
+	}
+	return map_set(&counted->all, key, (uintptr_t)one) ? one : NULL;
 }
 
 /* Of a kernel, or, if that is 0, of a GPU. */
@@ -48,9 +63,8 @@ static void add(struct counted *counted, const struct rtl_event *event, uint64_t
 	const uint64_t key = hash_number(event->uid ^ hash_number(kernel ? kernel : gpu)) | 1;
 	struct summary_counter *one = map_pointer(&counted->all, key);
 
-	if (!one && !(one = make(counted, event, kernel, key)))
+	if (!one && !(one = make(counted, event, kernel, gpu, key)))
 		return (void)counted->host->fail(counted->host, "out of memory");
-	one->gpu = gpu;
 	one->of++;
 	one->is_metric = flags & RTL_HSA_COUNTER_DERIVED;
 	if (flags & RTL_HSA_COUNTER_NO_VALUE)
@@ -121,48 +135,6 @@ static int compare(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-static const struct summary_group *kernel_group(struct summary *summary, const char *kernel)
-{
-	struct summary_section *kernels =
-		summary_section(summary, RTL_STREAM_HSA, "task", "GPU kernels");
-
-	return kernels ? summary_group(kernels, kernel) : NULL;
-}
-
-/* Two of one name, of several code objects: all goes to the first. */
-static void merge(struct summary_counter *one, const struct summary_counter *other)
-{
-	if (other->count) {
-		one->min = !one->count || other->min < one->min ? other->min : one->min;
-		one->max = !one->count || other->max > one->max ? other->max : one->max;
-	}
-	one->count += other->count;
-	one->of += other->of;
-	one->sum += other->sum;
-}
-
-/* A list in order; those of one name, which are neighbours, become one. */
-static void link_all(struct summary *summary, struct summary_counter **all, size_t count)
-{
-	struct summary_counter **end = &summary->counters, *last = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (last && !compare(&last, &all[i])) {
-			merge(last, all[i]);
-		} else {
-			*end = last = all[i];
-			end = &last->next;
-		}
-	*end = NULL;
-	for (struct summary_counter *c = summary->counters; c; c = c->next) {
-		const struct summary_group *group =
-			c->kernel ? kernel_group(summary, c->kernel) : NULL;
-		const uint64_t dispatches = group ? group->count + group->untimed : 0;
-
-		c->of = dispatches > c->of ? dispatches : c->of;
-	}
-}
-
 int counted_finish(struct counted *counted)
 {
 	struct summary *summary = counted->summary;
@@ -184,19 +156,20 @@ int counted_finish(struct counted *counted)
 		sum->given_up += newest->given_up;
 		sum->refused += newest->refused;
 	}
-	for (struct summary_counter *one = summary->counters; one; one = one->next) {
+	for (struct summary_counter *one = summary->counters; one; one = one->next)
+		all[count++] = one;
+	qsort(all, count, sizeof(*all), compare);
+	summary->counters = NULL;
+	while (count--) {
+		struct summary_counter *one = all[count];
 		const struct summary_group *group =
 			one->kernel ? kernel_group(summary, one->kernel) : NULL;
+		const uint64_t dispatches = group ? group->count + group->untimed : 0;
 
-		if (one->kernel && !group) {
-			free(all);
-			return RTL_ENOMEM;
-		}
-		one->kernel = group ? group->name : NULL; /* as others see it */
-		all[count++] = one;
+		one->of = dispatches > one->of ? dispatches : one->of;
+		one->next = summary->counters;
+		summary->counters = one;
 	}
-	qsort(all, count, sizeof(*all), compare);
-	link_all(summary, all, count);
 	free(all);
 	return 0;
 }

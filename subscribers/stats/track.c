@@ -4,6 +4,7 @@
 
 #include <rtl/publish.h>
 
+#include "host.h"
 #include "model.h"
 
 #define NO_FIELD     UINT32_MAX
@@ -90,12 +91,10 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 {
 	const struct rtl_host *host = track->tracks->host;
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, event->process, uid) : NULL;
-	const char *name = rtl_tracepoint_value(tp, "demangled");
+	const char *name = host_tracepoint_name(tp);
 
-	if (name && *name)
+	if (name)
 		return name;
-	if (tp && *tp->name)
-		return tp->name;
 	name = string ? host->string(host, event->process, string) : NULL;
 	if (name && *name)
 		return name;
