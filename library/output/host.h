@@ -41,6 +41,9 @@ static inline bool host_is(const struct rtl_host *host, const char *where)
 	return is && strcmp(is, where) == 0;
 }
 
+/** The same of an error, which is its value. */
+#define host_fail(host, error, ...) (host_say((host), RTL_LEVEL_ERROR, __VA_ARGS__), (error))
+
 /** What a tracepoint is called, readable where that is known; NULL: it is not there, or has no name. */
 static inline const char *host_tracepoint_name(const struct rtl_tracepoint *tp)
 {

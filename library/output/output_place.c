@@ -139,18 +139,11 @@ void output_say(const struct output_file *file, int level, const char *format, .
 	host_say(file->host, level, "%s: %s", file->path, line);
 }
 
-static int refuse_foreign(const struct output_file *file, uid_t owner)
-{
-	output_say(file, RTL_LEVEL_ERROR, OUTPUT_FOREIGN, (unsigned)owner);
-	return RTL_EIO;
-}
-
 static int refuse(const struct output_file *file)
 {
-	output_say(file, RTL_LEVEL_ERROR,
-		   "exists and is not a trace that could be replaced; move it away, or choose "
-		   "another file with output=");
-	return RTL_EIO;
+	return output_fail(file, RTL_EIO,
+			   "exists and is not a trace that could be replaced; move it away, or "
+			   "choose another file with output=");
 }
 
 /* File systems that know no flock go without. */
@@ -201,7 +194,7 @@ int output_name(struct output_file *file, const char *pattern, const struct outp
 	if (result != 0)
 		return result;
 	if (output_is_foreign(file->path, &owner))
-		return refuse_foreign(file, owner);
+		return output_fail(file, RTL_EIO, OUTPUT_FOREIGN, (unsigned)owner);
 	real = realpath(file->path, NULL);
 	if (real) {
 		free(file->path);
@@ -241,14 +234,13 @@ int output_open_file(const struct output_file *file, int flags)
 	const int fd = output_open(file->path, flags, &owner);
 
 	if (fd == OUTPUT_NOT_OURS)
-		return refuse_foreign(file, owner);
+		return output_fail(file, RTL_EIO, OUTPUT_FOREIGN, (unsigned)owner);
 	if (fd >= 0)
 		return fd;
-	output_say(file, RTL_LEVEL_ERROR,
-		   "cannot be %s (%s); choose another file with output=, or make the folder "
-		   "writable",
-		   flags & O_CREAT ? "created" : "opened", strerror(errno));
-	return RTL_EIO;
+	return output_fail(file, RTL_EIO,
+			   "cannot be %s (%s); choose another file with output=, or make the "
+			   "folder writable",
+			   flags & O_CREAT ? "created" : "opened", strerror(errno));
 }
 
 int output_create(struct output_file *file, enum look found, int32_t pid, int flags)

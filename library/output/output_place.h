@@ -68,3 +68,5 @@ void output_fini(struct output_file *file);
 /** Says a line that begins with the path. */
 void output_say(const struct output_file *file, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/** The same of an error, which is its value. */
+#define output_fail(file, error, ...) (output_say((file), RTL_LEVEL_ERROR, __VA_ARGS__), (error))

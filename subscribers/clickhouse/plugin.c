@@ -178,10 +178,8 @@ static int look_for_server(struct sub *sub)
 	if (sub->recovers || sub->replays)
 		return run_await_server(sub) == HTTP_DONE ? 0 : RTL_EIO;
 	result = store_prepare(&sub->store);
-	if (result == HTTP_REFUSED) {
-		host_say(sub->host, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
-		return RTL_EINVAL;
-	}
+	if (result == HTTP_REFUSED)
+		return host_fail(sub->host, RTL_EINVAL, "%s", sub->store.http.message);
 	if (result != HTTP_DONE)
 		say_away(sub);
 	return 0;
@@ -199,7 +197,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	if (!sub)
 		return RTL_ENOMEM;
 	sub->host = host;
-	sub->store.last = &sub->store.tables;
 	sub->last_stream = &sub->streams;
 	result = begin(sub, settings);
 	if (result == 0)

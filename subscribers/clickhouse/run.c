@@ -184,9 +184,8 @@ static int find_stored(struct sub *sub, struct process *process)
 		result = find_marks(sub, process);
 	if (result == HTTP_DONE)
 		return 0;
-	host_say(sub->host, RTL_LEVEL_ERROR, "what is stored already cannot be told: %s",
-		 *sub->store.http.message ? sub->store.http.message : "out of memory");
-	return RTL_EIO;
+	return host_fail(sub->host, RTL_EIO, "what is stored already cannot be told: %s",
+			 *sub->store.http.message ? sub->store.http.message : "out of memory");
 }
 
 /* ---- processes ---- */

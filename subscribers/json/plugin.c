@@ -36,9 +36,8 @@ static int check_pattern(struct sub *sub)
 
 	if (timeline_format_of(sub->pattern, &format))
 		return 0;
-	host_say(sub->sink.host, RTL_LEVEL_ERROR,
-		 "%s: unknown suffix; known are " TIMELINE_SUFFIXES, sub->pattern);
-	return RTL_EINVAL;
+	return host_fail(sub->sink.host, RTL_EINVAL,
+			 "%s: unknown suffix; known are " TIMELINE_SUFFIXES, sub->pattern);
 }
 
 /* `found`: what is there. */
@@ -92,14 +91,11 @@ static int refuse_recovery(struct sub *sub, enum look found)
 		output_say(&sub->output, RTL_LEVEL_INFO, "is complete already");
 		return 0;
 	}
-	if (found == LOOK_SESSION || found == LOOK_LIVE) {
-		output_say(&sub->output, RTL_LEVEL_ERROR,
-			   "is still being written by another process; end that one first");
-		return RTL_EBUSY;
-	}
-	output_say(&sub->output, RTL_LEVEL_ERROR,
-		   "is no timeline that somebody has left unfinished; name another file");
-	return RTL_EFORMAT;
+	if (found == LOOK_SESSION || found == LOOK_LIVE)
+		return output_fail(&sub->output, RTL_EBUSY,
+				   "is still being written by another process; end that one first");
+	return output_fail(&sub->output, RTL_EFORMAT,
+			   "is no timeline that somebody has left unfinished; name another file");
 }
 
 /* Its writer died before its first commit: then nothing is there. */

@@ -104,9 +104,8 @@ int output_check(const struct output_file *file)
 
 	if (!output_has_foreign_companion(file->path, &which, &owner))
 		return 0;
-	host_say(file->host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, file->path, which,
-		 (unsigned)owner);
-	return RTL_EIO;
+	return host_fail(file->host, RTL_EIO, "%s%s: " OUTPUT_FOREIGN, file->path, which,
+			 (unsigned)owner);
 }
 
 static int find_output(struct output_file *file, const char *pattern,
@@ -141,12 +140,6 @@ int output_choose(struct output_file *file, const char *pattern, const struct ou
 
 #define NAME_THE_ONE "output= must name the one that the dead host was writing"
 
-static int refuse(const struct output_file *file, int result, const char *why)
-{
-	output_say(file, RTL_LEVEL_ERROR, "%s", why);
-	return result;
-}
-
 static int may_continue(const struct output_file *file, bool *empty)
 {
 	struct inside inside;
@@ -154,21 +147,21 @@ static int may_continue(const struct output_file *file, bool *empty)
 
 	*empty = inside.empty;
 	if (found == LOOK_NOTHING)
-		return refuse(file, RTL_ENOENT, "is not there; " NAME_THE_ONE);
+		return output_fail(file, RTL_ENOENT, "is not there; " NAME_THE_ONE);
 	if (found == LOOK_LIVE)
-		return refuse(file, RTL_EBUSY,
-			      "is still being written by another process; end that one first");
+		return output_fail(file, RTL_EBUSY,
+				   "is still being written by another process; end that one first");
 	if (found == LOOK_FOREIGN || (!inside.empty && !*inside.version))
-		return refuse(file, RTL_EFORMAT,
-			      inside.is_file ? "is no output of rtl; " NAME_THE_ONE
-					     : "is no file; " NAME_THE_ONE);
+		return output_fail(file, RTL_EFORMAT,
+				   inside.is_file ? "is no output of rtl; " NAME_THE_ONE
+						  : "is no file; " NAME_THE_ONE);
 	if (inside.empty || strcmp(inside.version, SCHEMA_RTL_VERSION) == 0)
 		return 0;
-	output_say(file, RTL_LEVEL_ERROR,
-		   "was written by another version of rtl: recover to another file, or with that "
-		   "version; the version of rtl's tables is not " SCHEMA_RTL_VERSION " but %s",
-		   inside.version);
-	return RTL_EFORMAT;
+	return output_fail(
+		file, RTL_EFORMAT,
+		"was written by another version of rtl: recover to another file, or with that "
+		"version; the version of rtl's tables is not " SCHEMA_RTL_VERSION " but %s",
+		inside.version);
 }
 
 int output_continue(struct output_file *file, const char *pattern, const struct output_names *names,

@@ -22,19 +22,6 @@ struct stats {
 	unsigned top; /* 0: all */
 };
 
-__attribute__((format(printf, 3, 4))) static int fail(const struct stats *stats, int error,
-						      const char *format, ...)
-{
-	char text[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	stats->host->report(stats->host, RTL_LEVEL_ERROR, text);
-	return error;
-}
-
 /* ---- settings ---- */
 
 /* The pattern with its names, absolute. */
@@ -44,14 +31,15 @@ static int name_output(struct stats *stats, const struct output_names *names)
 	int error = output_expand(stats->pattern, names, &name);
 
 	if (error == RTL_EINVAL)
-		return fail(stats, error, "output=%s: %s", stats->pattern, OUTPUT_NAME_KNOWN);
+		return host_fail(stats->host, error, "output=%s: %s", stats->pattern,
+				 OUTPUT_NAME_KNOWN);
 	if (!error && asprintf(&stats->path, "%s%s%s", *name == '/' ? "" : stats->folder,
 			       *name == '/' ? "" : "/", name) < 0) {
 		stats->path = NULL;
 		error = RTL_ENOMEM;
 	}
 	free(name);
-	return error ? fail(stats, error, "out of memory") : 0;
+	return error ? host_fail(stats->host, error, "out of memory") : 0;
 }
 
 /* A descriptor, or an error, said. */
@@ -61,11 +49,12 @@ static int open_path(const struct stats *stats, int flags)
 	const int fd = output_open(stats->path, O_WRONLY | O_CREAT | flags, &owner);
 
 	if (fd == OUTPUT_NOT_OURS)
-		return fail(stats, RTL_EIO, "%s: " OUTPUT_FOREIGN, stats->path, (unsigned)owner);
+		return host_fail(stats->host, RTL_EIO, "%s: " OUTPUT_FOREIGN, stats->path,
+				 (unsigned)owner);
 	return fd >= 0 ? fd
-		       : fail(stats, RTL_EIO,
-			      "cannot write %s: %s; choose another file with output=", stats->path,
-			      strerror(errno));
+		       : host_fail(stats->host, RTL_EIO,
+				   "cannot write %s: %s; choose another file with output=",
+				   stats->path, strerror(errno));
 }
 
 /* As much as can be known of the output now: its name, or at least that its pattern is one. */
@@ -81,7 +70,7 @@ static int set_output(struct stats *stats, const char *value)
 	stats->pattern = strdup(value);
 	stats->folder = *value == '/' ? strdup("") : getcwd(NULL, 0);
 	if (!stats->pattern || !stats->folder)
-		return fail(stats, RTL_EIO, "working directory: %s", strerror(errno));
+		return host_fail(stats->host, RTL_EIO, "working directory: %s", strerror(errno));
 	if (!known)
 		names = output_names_here(&room);
 	error = name_output(stats, &names);
@@ -118,7 +107,7 @@ static int set(struct stats *stats, const struct rtl_setting *settings)
 				      rtl_setting_at(settings, GROUPS)->value, error);
 
 	if (is)
-		return fail(stats, is, "%s", error);
+		return host_fail(stats->host, is, "%s", error);
 
 	stats->json = rtl_setting_at(settings, FORMAT)->number == 1;
 	stats->top = stats->json && !top->given ? 0
@@ -148,10 +137,8 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	struct stat st;
 	int error;
 
-	if (!stats) {
-		host->report(host, RTL_LEVEL_ERROR, "out of memory");
-		return RTL_ENOMEM;
-	}
+	if (!stats)
+		return host_fail(host, RTL_ENOMEM, "out of memory");
 	stats->host = host;
 	stats->summary = summary_create();
 	sink_init(&stats->sink, host, stats->summary);
@@ -159,7 +146,8 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 		stats->stderr_device = st.st_dev;
 		stats->stderr_inode = st.st_ino;
 	}
-	error = stats->summary ? set(stats, settings) : fail(stats, RTL_ENOMEM, "out of memory");
+	error = stats->summary ? set(stats, settings)
+			       : host_fail(stats->host, RTL_ENOMEM, "out of memory");
 	if (error)
 		stats_destroy(stats);
 	else
@@ -185,7 +173,9 @@ static int open_stderr(const struct stats *stats)
 			     st.st_ino != stats->stderr_inode
 		     ? -1
 		     : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? fail(stats, RTL_EIO, "cannot write to stderr: %s", strerror(errno)) : fd;
+	return fd < 0 ? host_fail(stats->host, RTL_EIO, "cannot write to stderr: %s",
+				  strerror(errno))
+		      : fd;
 }
 
 static int print(struct stats *stats, const char *title)
@@ -208,8 +198,8 @@ static int print(struct stats *stats, const char *title)
 		good &= !fclose(file);
 	}
 	return good ? 0
-		    : fail(stats, RTL_EIO, "cannot write %s: %s",
-			   stats->path ? stats->path : "to stderr", strerror(errno));
+		    : host_fail(stats->host, RTL_EIO, "cannot write %s: %s",
+				stats->path ? stats->path : "to stderr", strerror(errno));
 }
 
 static int stats_finish(void *instance)
@@ -221,7 +211,7 @@ static int stats_finish(void *instance)
 	int error = 0;
 
 	if (sink_finish(&stats->sink))
-		return fail(stats, RTL_ENOMEM, "out of memory");
+		return host_fail(stats->host, RTL_ENOMEM, "out of memory");
 	if (stats->pattern && !stats->path) {
 		if (!process)
 			return 0; /* there was none, and nothing to name the file after */
