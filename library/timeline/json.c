@@ -248,54 +248,49 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 
 /* ---- the end ---- */
 
-static void add_ledger(FILE *out, const struct timeline_ledger *l, bool first)
-{
-	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", out);
-	json_string(out, l->stream);
-	fprintf(out,
-		",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
-		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64,
-		l->counts.published, l->counts.delivered, l->counts.discarded, l->counts.abandoned,
-		l->counts.missed);
-	if (l->counts.left_out)
-		fprintf(out, ",\"left_out\":%" PRIu64, l->counts.left_out);
-	fputc('}', out);
-}
-
-static void add_loss(FILE *out, const struct timeline_loss *l, bool first)
-{
-	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", out);
-	json_string(out, l->stream);
-	fputs(",\"cause\":", out);
-	json_string(out, l->cause);
-	fprintf(out, ",\"count\":%" PRIu64 "}", l->count);
-}
-
 static char *tail(struct timeline *timeline, size_t *length)
 {
-	char *text = NULL;
+	char *text = NULL, unix_ns[32];
 	FILE *out = open_memstream(&text, length);
+	struct json json = {.file = out, .depth = 1}; /* in the file's object */
 
 	if (!out) {
 		timeline->out_of_memory = true;
 		return NULL;
 	}
-	fprintf(out,
-		"\n],\n\"metadata\":{\"rtl\":{\"version\":\"" HOST_RTL_VERSION "\",\"clock\":"
-		"\"CLOCK_BOOTTIME\",\"base_ns\":%" PRIu64 ",\"base_unix_ns\":%" PRId64
-		",\"complete\":%s",
-		timeline->base_ns, timeline->unix_ns, timeline_error(timeline) ? "false" : "true");
-	if (timeline->interrupted) {
-		fputs(",\"interrupted\":", out);
-		json_string(out, timeline->interrupted);
+	fputs("\n],\n", out);
+	snprintf(unix_ns, sizeof(unix_ns), "%" PRId64, timeline->unix_ns);
+	json_object(&json, "metadata");
+	json_object(&json, "rtl");
+	json_text(&json, "version", HOST_RTL_VERSION);
+	json_text(&json, "clock", "CLOCK_BOOTTIME");
+	json_number(&json, "base_ns", timeline->base_ns);
+	json_value(&json, "base_unix_ns", unix_ns);
+	json_bool(&json, "complete", !timeline_error(timeline));
+	if (timeline->interrupted)
+		json_text(&json, "interrupted", timeline->interrupted);
+	json_array(&json, "ledger");
+	for (size_t i = 0; i < timeline->ledger_count; i++) {
+		const struct rtl_ledger *l = &timeline->ledgers[i].counts;
+
+		json_object(&json, NULL);
+		json_text(&json, "stream", timeline->ledgers[i].stream);
+		json_numbers(&json, "published delivered discarded abandoned missed ?left_out",
+			     l->published, l->delivered, l->discarded, l->abandoned, l->missed,
+			     l->left_out);
+		json_end(&json);
 	}
-	fputs(",\n\"ledger\":[", out);
-	for (size_t i = 0; i < timeline->ledger_count; i++)
-		add_ledger(out, &timeline->ledgers[i], i == 0);
-	fputs("],\n\"losses\":[", out);
-	for (size_t i = 0; i < timeline->loss_count; i++)
-		add_loss(out, &timeline->losses[i], i == 0);
-	fputs("]}}}\n", out);
+	json_end(&json);
+	json_array(&json, "losses");
+	for (size_t i = 0; i < timeline->loss_count; i++) {
+		json_object(&json, NULL);
+		json_text(&json, "stream", timeline->losses[i].stream);
+		json_text(&json, "cause", timeline->losses[i].cause);
+		json_number(&json, "count", timeline->losses[i].count);
+		json_end(&json);
+	}
+	while (json.depth)
+		json_end(&json);
 	timeline->out_of_memory |= fclose(out) != 0;
 	return text;
 }
