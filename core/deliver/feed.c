@@ -313,71 +313,66 @@ static bool is_sound(const struct rtl_source *source)
 	       source->name && source->reads && source->open && source->read && source->close;
 }
 
-/* Takes the plugin in that file if it is a source. */
-static bool load(struct candidate *c, const char *file)
+/* Takes the plugin in that file if it is a source; RTL_EABI: it is not. */
+static int load(struct candidate *c, const char *file)
 {
+	int err = 0;
+
 	c->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-	if (!c->handle) {
-		message_fail(&c->why, 0, "source %s cannot be loaded: %s", file, dlerror());
-		return false;
-	}
+	if (!c->handle)
+		return message_fail(&c->why, RTL_EABI, "source %s cannot be loaded: %s", file,
+				    dlerror());
 	c->source = dlsym(c->handle, RTL_SOURCE_SYMBOL);
 	if (!c->source)
-		message_fail(&c->why, 0,
-			     "%s is no source: it does not export '" RTL_SOURCE_SYMBOL "'", file);
-	else if (is_sound(c->source))
-		return true;
-	else
-		message_fail(
-			&c->why, 0,
+		err = message_fail(&c->why, RTL_EABI,
+				   "%s is no source: it does not export '" RTL_SOURCE_SYMBOL "'",
+				   file);
+	else if (!is_sound(c->source))
+		err = message_fail(
+			&c->why, RTL_EABI,
 			"source %s is made for version %u.%u of the ABI, rtl has %u.%u; rebuild it",
 			file, c->source->abi_version >> 16, c->source->abi_version & 0xffff,
 			RTL_SOURCE_ABI_VERSION >> 16, RTL_SOURCE_ABI_VERSION & 0xffff);
-	dlclose(c->handle);
-	c->handle = NULL;
-	return false;
+	if (err)
+		dlclose(c->handle);
+	return err;
 }
 
 static bool try_file(void *user, const char *file)
 {
 	struct candidate *c = user;
 
-	if (!load(c, file))
+	if (load(c, file))
 		return false;
 	if (c->source->reads(c->path))
 		return true;
 	dlclose(c->handle);
-	c->handle = NULL;
 	return false;
 }
 
 static int find_plugin(struct candidate *c, const char *name)
 {
+	struct candidate any = {.path = c->path};
 	char *file;
-	int err = 0;
+	int err;
 
-	if (!name) {
-		struct candidate any = {.path = c->path};
-
-		if (!plugin_each_file("_src.so", try_file, &any) &&
-		    !plugin_each_file("_sub.so", try_file, &any)) {
-			message_fail(&c->why, 0,
-				     "%s: no plugin reads it; `rtl list-subscribers` lists the "
-				     "plugins, --input NAME chooses one",
-				     c->path);
-			return RTL_ENOENT;
-		}
-		c->handle = any.handle;
-		c->source = any.source;
-		return 0;
-	}
-	err = plugin_find_file(name, &file, c->why.text, c->why.size);
-	if (err)
+	if (name) {
+		err = plugin_find_file(name, &file, c->why.text, c->why.size);
+		if (err)
+			return err;
+		err = load(c, file);
+		free(file);
 		return err;
-	if (!load(c, file))
-		err = RTL_EABI;
-	free(file);
-	return err;
+	}
+	if (!plugin_each_file("_src.so", try_file, &any) &&
+	    !plugin_each_file("_sub.so", try_file, &any))
+		return message_fail(&c->why, RTL_ENOENT,
+				    "%s: no plugin reads it; `rtl list-subscribers` lists the "
+				    "plugins, --input NAME chooses one",
+				    c->path);
+	c->handle = any.handle;
+	c->source = any.source;
+	return 0;
 }
 
 static void feed_free(struct feed *feed)
@@ -426,10 +421,8 @@ int host_add_feed(struct host *host, const char *plugin, const char *path, char 
 	if (err)
 		return err;
 	feed = new_feed(host, &c);
-	if (!feed) {
-		message_fail(&c.why, 0, "out of memory");
-		return RTL_ENOMEM;
-	}
+	if (!feed)
+		return message_fail(&c.why, RTL_ENOMEM, "out of memory");
 	host_lock(host);
 	pthread_mutex_lock(&feed->lock);
 	feed->opening = &c;

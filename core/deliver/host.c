@@ -29,12 +29,8 @@ static void name_instance(struct host *host, struct instance *instance)
 
 	for (other = host->instances; other; other = other->next)
 		twins += !strcmp(other->subscriber->name, instance->subscriber->name);
-	if (twins > 1)
-		snprintf(instance->name, sizeof(instance->name), "%.48s#%u",
-			 instance->subscriber->name, twins);
-	else
-		snprintf(instance->name, sizeof(instance->name), "%.48s",
-			 instance->subscriber->name);
+	snprintf(instance->name, sizeof(instance->name), twins > 1 ? "%.48s#%u" : "%.48s",
+		 instance->subscriber->name, twins);
 }
 
 /* Makes an instance of a subscriber; frees it if that fails. */

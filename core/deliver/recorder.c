@@ -61,11 +61,10 @@ int recorder_create(const char *output, uint64_t limit_bytes, uint64_t last_ns,
 	recorder->newest = &recorder->oldest;
 	/* what is kept in between is as private as the spools */
 	recorder->dir_fd = make_folder(output, last_ns ? 0700 : 0777);
-	if (recorder->dir_fd < 0)
-		goto fail;
-	*out = recorder;
-	return 0;
-fail:
+	if (recorder->dir_fd >= 0) {
+		*out = recorder;
+		return 0;
+	}
 	free(recorder->output);
 	free(recorder);
 	return errno == ENOSPC ? RTL_ENOSPC : RTL_EIO;
@@ -90,9 +89,7 @@ void recorder_destroy(struct recorder *recorder)
 
 const char *recorder_folder_name(const struct source *source)
 {
-	const char *name = strrchr(source->path, '/');
-
-	return name ? name + 1 : source->path;
+	return basename(source->path);
 }
 
 int recorder_open_folder(const struct recorder *recorder, const struct source *source)

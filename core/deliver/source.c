@@ -170,13 +170,6 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	return 0;
 }
 
-static void map_rings(struct source *source)
-{
-	spool_files_map_rings(&source->files);
-	if (source->recorded)
-		spool_files_find_segments(&source->files);
-}
-
 bool source_begin(struct source *source)
 {
 	struct source_rings rings;
@@ -185,7 +178,9 @@ bool source_begin(struct source *source)
 	reader_take_time(&source->reader);
 	/* which rings there are is looked at after the pass's time */
 	if (!source->own)
-		map_rings(source);
+		spool_files_map_rings(&source->files);
+	if (source->recorded)
+		spool_files_find_segments(&source->files);
 	rings = source->ops->rings(source);
 	something = reader_begin(&source->reader, rings.list, rings.bytes, rings.count);
 	if (!source->gone && !source->found_gone)
