@@ -51,10 +51,8 @@ bool output_names_known(const struct rtl_host *host, const char *pattern,
 
 static const char *base_name(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	path = slash ? slash + 1 : path;
-	return path && *path ? path : "unknown";
+	path = path ? basename(path) : "";
+	return *path ? path : "unknown";
 }
 
 /* As the launchers tell it; without one it is the only process. */

@@ -132,8 +132,7 @@ struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, 
 				  const char *host_name)
 {
 	struct work_process *process = work->processes;
-	const char *slash = program ? strrchr(program, '/') : NULL;
-	const char *name = slash ? slash + 1 : program;
+	const char *name = program ? basename(program) : "";
 
 	while (process && process->key != key)
 		process = process->next;
@@ -151,7 +150,7 @@ struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, 
 		work->first_host = process->host;
 	process->number = ++work->process_count;
 	process->process = timeline_process(work->timeline, key, false, (uint32_t)pid,
-					    name && *name ? name : "unknown", (int)process->number);
+					    *name ? name : "unknown", (int)process->number);
 	if (!process->process) {
 		free(process);
 		return NULL;

@@ -16,14 +16,12 @@ struct summary_process *summary_process(struct summary *summary, uint64_t key)
 int summary_process_describe(struct summary *summary, struct summary_process *process, int32_t pid,
 			     int32_t rank, const char *host_name, const char *program)
 {
-	const char *slash = program ? strrchr(program, '/') : NULL;
-
 	process->pid = pid;
 	process->rank = rank;
 	if (host_name && !process->host_name)
 		process->host_name = summary_copy(summary, host_name);
 	if (program && !process->program)
-		process->program = summary_copy(summary, slash ? slash + 1 : program);
+		process->program = summary_copy(summary, basename(program));
 	return (host_name && !process->host_name) || (program && !process->program) ? RTL_ENOMEM
 										    : 0;
 }
