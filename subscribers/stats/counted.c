@@ -101,14 +101,11 @@ static void take_ledgers(void *user, const struct rtl_event *const *events, size
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter_ledger *newest = events[i]->payload;
 		const uint64_t key = hash_number(events[i]->process->number) ^ newest->gpu;
-		struct rtl_hsa_counter_ledger *copy = malloc(sizeof(*copy));
+		struct rtl_hsa_counter_ledger *kept = map_pointer(&counted->ledgers, key);
 
-		free((void *)(uintptr_t)map_take(&counted->ledgers, key));
-		if (!copy || !map_set(&counted->ledgers, key, (uintptr_t)copy)) {
-			free(copy);
+		if (!kept && !(kept = map_make(&counted->ledgers, key, sizeof(*kept))))
 			return (void)counted->host->fail(counted->host, "out of memory");
-		}
-		*copy = *newest;
+		*kept = *newest;
 	}
 }
 

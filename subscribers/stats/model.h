@@ -294,7 +294,7 @@ struct summary_table {
 __attribute__((format(printf, 2, 3))) void summary_set(char cell[SUMMARY_CELL], const char *format,
 						       ...);
 /* A duration in 3 or 4 digits. */
-void summary_set_ns(char cell[SUMMARY_CELL], uint64_t ns, int digits);
+void summary_set_ns(char text[SUMMARY_DURATION_SIZE], uint64_t ns, int digits);
 void summary_set_share(char cell[SUMMARY_CELL], uint64_t part, uint64_t whole);
 /* The first row has the headings. A column in which nothing else is is not shown. */
 void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,

@@ -18,7 +18,7 @@ enum { BUS = RATE + 1, SKEW, LATE, ORIGIN = LATE /* of nodes */, CELLS };
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
 static const uint8_t dispensable_of_nodes[] = {MIN, BYTES, P50, ORIGIN, SHARE, RATE, MAX, P99};
 
-static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
+void summary_set_ns(char text[SUMMARY_DURATION_SIZE], uint64_t ns, int digits)
 {
 	static const char *const units[] = {"us", "ms", "s"};
 	/* A value within half of the last digit of a power of ten is shown as that power. */
@@ -27,26 +27,22 @@ static const char *format_duration(char *text, size_t size, uint64_t ns, int dig
 	unsigned unit = 0;
 
 	if (ns < 1000) {
-		snprintf(text, size, "%uns", (unsigned)ns);
-		return text;
+		snprintf(text, SUMMARY_DURATION_SIZE, "%uns", (unsigned)ns);
+		return;
 	}
 	for (; value >= 1000 * round && unit < 2; unit++)
 		value /= 1e3;
 	int before = 1;
 	for (double limit = 10; before < 4 && value >= limit * round; limit *= 10)
 		before++;
-	snprintf(text, size, "%.*f%s", digits > before ? digits - before : 0, value, units[unit]);
-	return text;
+	snprintf(text, SUMMARY_DURATION_SIZE, "%.*f%s", digits > before ? digits - before : 0,
+		 value, units[unit]);
 }
 
 const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns)
 {
-	return format_duration(text, SUMMARY_DURATION_SIZE, ns, 4);
-}
-
-void summary_set_ns(char cell[SUMMARY_CELL], uint64_t ns, int digits)
-{
-	format_duration(cell, SUMMARY_CELL, ns, digits);
+	summary_set_ns(text, ns, 4);
+	return text;
 }
 
 /* Bytes in 4 digits, decimal units. */
