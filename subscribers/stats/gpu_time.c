@@ -473,8 +473,6 @@ static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 
 void gpu_time_init(struct gpu_time *gpu, struct host_time *host)
 {
-	gpu->window = gpu->rooms[0];
-	gpu->spare = gpu->rooms[1];
 	gpu->chunk_works = 64;
 	gpu->first = UINT64_MAX;
 	gpu->host = host;
@@ -500,28 +498,18 @@ static int compare(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Takes the pending work, which is in order, into the window. */
+/* Takes the pending work, which is in order, into the window: from the end, as mostly all of it is newer. */
 static void merge(struct gpu_time *gpu)
 {
 	struct gpu_work *window = gpu->window, *pending = gpu->pending;
-	size_t i = 0, j = 0, count = 0;
+	size_t i = gpu->window_count, j = gpu->pending_count;
 
-	if (!gpu->window_count || !gpu->pending_count ||
-	    pending[0].begin >= window[gpu->window_count - 1].begin) {
-		memcpy(window + gpu->window_count, pending, gpu->pending_count * sizeof(*pending));
-		gpu->window_count += gpu->pending_count;
-		gpu->pending_count = 0;
-		return;
-	}
-	while (i < gpu->window_count || j < gpu->pending_count) {
-		const bool take = j == gpu->pending_count ||
-				  (i < gpu->window_count && window[i].begin <= pending[j].begin);
+	gpu->window_count += j;
+	for (size_t at = gpu->window_count; j; at--) {
+		const bool take = i && window[i - 1].begin > pending[j - 1].begin;
 
-		gpu->spare[count++] = take ? window[i++] : pending[j++];
+		window[at - 1] = take ? window[--i] : pending[--j];
 	}
-	gpu->window = gpu->spare;
-	gpu->spare = window;
-	gpu->window_count = count;
 	gpu->pending_count = 0;
 }
 

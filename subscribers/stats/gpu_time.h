@@ -133,11 +133,9 @@ struct path {
 struct gpu_time {
 	struct gpu_time *next; /* in host_time.gpus */
 	struct host_time *host;
-	struct gpu_work pending[GPU_PENDING];               /* as they came */
-	struct gpu_work *window;                            /* in order of begin */
-	struct gpu_work *spare;                             /* to merge into */
-	struct gpu_work rooms[2][GPU_WINDOW + GPU_PENDING]; /* of these two */
-	struct gpu_chunk chunks[GPU_CHUNKS];                /* what was told, in order */
+	struct gpu_work pending[GPU_PENDING];             /* as they came */
+	struct gpu_work window[GPU_WINDOW + GPU_PENDING]; /* in order of begin */
+	struct gpu_chunk chunks[GPU_CHUNKS];              /* what was told, in order */
 	size_t pending_count, window_count, chunk_count;
 	size_t chunk_works, chunk_left; /* work in a chunk; that the last one still gets */
 	struct gpu_work before;         /* the one that ended last of those told */
