@@ -59,6 +59,7 @@ struct summary_group {
 	uint64_t total_ns, min_ns, max_ns;
 	uint64_t bytes, timed_bytes;            /* moved by all, and by those with a duration */
 	uint64_t busy_ns, idle_ns[IDLE_GROUPS]; /* of GPUs, while they lasted */
+	struct summary_group *launches; /* of a kernel: the row of its latencies; NULL: none yet */
 	/* Of a node of a graph: its kernel's row, and the gaps before it. */
 	const struct summary_group *node_of;
 	uint64_t gaps, gap_ns;

@@ -34,14 +34,13 @@ struct track {
 	bool has_launches;      /* it has latencies */
 	bool is_host;           /* it is what threads do: calls of HIP, ranges */
 	uint64_t unlinked;      /* that none has */
-	struct summary_section *launches;
 	/* The newest kernel in each of some queues: those of a graph follow each other. */
 	struct {
 		const struct rtl_process *process;
 		uint64_t queue, correlation, end_ns;
 	} newest[64];
-	/* Caches of rows, by tracepoint, or by string if there is none. */
-	struct map launch_groups, groups;
+	/* A cache of rows, by tracepoint, or by string if there is none. */
+	struct map groups;
 	/* The newest of each: mostly the next event is about the same. */
 	struct {
 		uint64_t key;
@@ -78,13 +77,6 @@ static void out_of_memory(struct track *track)
 
 /* ---- rows by id ---- */
 
-static void put_id(struct map *ids, uint64_t key, struct summary_group *group)
-{
-	if (ids->hash.count >= IDS_MOST)
-		map_fini(ids);
-	(void)map_set(ids, key, (uintptr_t)group); /* without it the name is looked up */
-}
-
 /* The name to show for an event; text is room for one that has to be made up. */
 static const char *event_name(const struct track *track, const struct rtl_event *event,
 			      uint64_t uid, uint64_t string, char text[32])
@@ -118,8 +110,10 @@ static inline struct summary_group *find_group(struct track *track, const struct
 	group = key ? map_pointer(&track->groups, key) : NULL;
 	if (!group) {
 		group = summary_group(track->section, event_name(track, event, uid, string, text));
-		if (group && key)
-			put_id(&track->groups, key, group);
+		if (track->groups.hash.count >= IDS_MOST)
+			map_fini(&track->groups);
+		if (group && key) /* without memory the name is looked up */
+			(void)map_set(&track->groups, key, (uintptr_t)group);
 	}
 	if (group) {
 		track->last.key = key;
@@ -262,37 +256,29 @@ static struct breakdown_place place_of(struct track *track, const struct rtl_eve
 }
 
 /* How long it was from when it could start to the GPU. False: out of memory. */
-static bool add_launch(struct track *track, const struct breakdown_place *place, uint64_t begin,
-		       uint64_t end)
+static bool add_launch(struct track *track, const struct breakdown_place *place,
+		       struct summary_group *kernel, uint64_t begin, uint64_t end)
 {
 	const struct rtl_event *event = place->event;
 	const uint64_t call = read_u64(event->payload, track->call_offset);
 	struct breakdown_place here = *place;
-	struct summary_group *group;
-	char text[32];
+	struct summary_section *launches;
 
 	if (!call)
 		return true;
-	group = map_pointer(&track->launch_groups, event->uid);
-	if (!group) {
-		if (!track->launches)
-			track->launches = summary_section(track->tracks->summary, RTL_STREAM_HSA,
-							  "launch", SUMMARY_LAUNCHES);
-		group = track->launches
-				? summary_group(track->launches,
-						event_name(track, event, event->uid, 0, text))
-				: NULL;
-		if (!group)
-			return false;
-		if (event->uid)
-			put_id(&track->launch_groups, event->uid, group);
+	if (!kernel->launches) {
+		launches = summary_section(track->tracks->summary, RTL_STREAM_HSA, "launch",
+					   SUMMARY_LAUNCHES);
+		kernel->launches = launches ? summary_group(launches, kernel->name) : NULL;
 	}
+	if (!kernel->launches)
+		return false;
 	const uint64_t start = could_start(track, event, call, end);
 
 	here.is_kernel = false;
 	here.keys &= ~(1u << SUMMARY_BY_GRAPH);
 	return add_piece(
-		track, &here, group,
+		track, &here, kernel->launches,
 		&(struct summary_piece){.ns = begin > start ? begin - start : 0, .timed = true});
 }
 
@@ -377,7 +363,7 @@ static bool add_timed(struct track *track, const struct rtl_event *event)
 				 read_u64(event->payload, track->scope_offset));
 	return add_piece(track, &place, group, &piece) &&
 	       (!piece.timed ||
-		((!track->has_launches || add_launch(track, &place, begin, end)) &&
+		((!track->has_launches || add_launch(track, &place, group, begin, end)) &&
 		 (!track->is_host || add_to_host(track, place.tid, begin, end, group)) &&
 		 (track->range_flags_offset == NO_FIELD || name_range(track, event, group)) &&
 		 (track->gpu_offset == NO_FIELD ||
@@ -722,7 +708,6 @@ void tracks_fini(struct tracks *tracks)
 	for (struct track *next, *track = tracks->first; track; track = next) {
 		next = track->next;
 		map_fini(&track->groups);
-		map_fini(&track->launch_groups);
 		free(track);
 	}
 	pairing_fini(&tracks->pairing);
