@@ -174,7 +174,7 @@ class Diff(Case):
         for percent in ("x", "-1", "nan", "", "5x"):
             self.refused(2, "give percent", "diff", "--fail", percent, "a.db", "b.db")
         self.refused(1, "No such file", "diff", "a.db", "missing.db")
-        self.refused(1, "no trace", "diff", self.write("text", "x" * 9999), "b.db")
+        self.refused(1, "is not a trace", "diff", self.write("text", "x" * 9999), "b.db")
 
 
 if __name__ == "__main__":
