@@ -18,28 +18,27 @@ static void add_group(void *summary, const char *const *row)
 		row[1] ? strtoull(row[1], NULL, 10) : 0);
 }
 
-struct faults {
-	struct summary *summary;
-	size_t count;
-};
-
-static void add_memory(void *user, const char *const *row)
+/* row: number, memory */
+static void add_memory(void *summary, const char *const *row)
 {
-	struct faults *faults = user;
-
-	summary_fault_memory(faults->summary, faults->count++, row[0]);
+	summary_fault_memory(summary, strtoul(row[0], NULL, 10), row[1]);
 }
 
 int database_summarize_more(struct database *database, struct summary *summary)
 {
 	char *writer = database_fact(database, "writer");
-	struct faults faults = {.summary = summary};
 
 	if (writer)
 		summary_set_unfinished(summary);
 	free(writer);
-	if (database_query(database, "SELECT memory FROM rtl_faults ORDER BY id", add_memory,
-			   &faults))
+	if (database_query(database,
+			   "SELECT row_number() OVER (ORDER BY id) - 1, memory FROM rtl_faults",
+			   add_memory, summary) ||
+	    database_query(database,
+			   "SELECT group_concat(line, char(10)), json_group_array(json_object("
+			   "'line', line, 'ranks', ranks, 'open', open, 'kernel', kernel,"
+			   " 'age_ns', age_ns)) FROM rtl_ranks",
+			   summary_set_ranks, summary))
 		return -1;
 	return database_has_table(database, "rtl_node_ops") > 0 &&
 			       database_query(database,
@@ -52,9 +51,7 @@ int database_summarize_more(struct database *database, struct summary *summary)
 
 int database_summarize(struct database *database, struct summary *summary)
 {
-	char *const path = (char *)(uintptr_t)database->path;
-
-	return convert_feed(NULL, &path, 1, NULL, summary) ||
+	return convert_feed(NULL, &(char *){(char *)(uintptr_t)database->path}, 1, NULL, summary) ||
 			       database_summarize_more(database, summary)
 		       ? -1
 		       : 0;

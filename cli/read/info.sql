@@ -2,6 +2,9 @@
 -- What `rtl info` shows of a trace, part by part. Of each row the first column is the line, the others are what the JSON has.
 -- A part of a table that the trace does not have has no rows.
 
+-- @ranks
+SELECT line, * FROM rtl_ranks;
+
 -- @processes
 SELECT printf('process %d: pid %d of %d, host %s, %s s: %s', process, pid, parent_pid, host_name,
     ifnull(round((end_ns - start_ns) / 1e9, 3), '?'), command) AS line,
@@ -17,24 +20,6 @@ SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, na
   FROM (SELECT c.process AS process, c.tid AS tid, n.string AS name, c.end_ns - c.begin_ns AS duration_ns FROM rtl_call_all AS c
       JOIN rocpd_string AS n ON n.id = c.function_id WHERE c.flags & 4
     UNION ALL SELECT process, tid, name, duration_ns FROM rtl_markers WHERE flags & 4) ORDER BY process, duration_ns DESC;
-
--- Of several ranks: where each was, those that were alike in one line, and the odd ones first.
--- @ranks
-WITH open AS (SELECT process, function AS name, duration_ns AS ns, 0 AS is_range FROM rtl_calls WHERE unfinished
-    UNION ALL SELECT process, 'range ' || name, duration_ns, 1 FROM rtl_markers WHERE unfinished),
-  at AS (SELECT process, name, ns, row_number() OVER (PARTITION BY process ORDER BY is_range, ns DESC) AS place FROM open),
-  kernel AS (SELECT process, kernel, queue, max(age_ns) AS age_ns FROM rtl_under_way WHERE bytes IS NULL GROUP BY process),
-  was AS (SELECT p.rank AS rank, at.name AS name, k.kernel AS kernel, k.queue AS queue, ifnull(at.ns, k.age_ns) AS ns,
-      p.rank - row_number() OVER (PARTITION BY at.name, k.kernel ORDER BY p.rank) AS row
-    FROM rtl_process AS p LEFT JOIN at ON at.process = p.process AND at.place = 1 LEFT JOIN kernel AS k ON k.process = p.process
-    WHERE p.rank NOT NULL AND (at.process NOT NULL OR k.process NOT NULL) AND (SELECT count(DISTINCT rank) FROM rtl_process) > 1),
-  neighbours AS (SELECT name, kernel, min(rank) || CASE WHEN count(*) > 1 THEN '-' || max(rank) ELSE '' END AS ranks, count(*) AS count,
-      max(ns) AS ns, CASE WHEN min(queue) = max(queue) THEN min(queue) END AS queue FROM was GROUP BY name, kernel, row ORDER BY min(rank))
-SELECT printf('%s %s had been %s for %.1f s', CASE sum(count) WHEN 1 THEN 'rank' ELSE 'ranks' END, group_concat(ranks, ', '),
-    ifnull('in ' || name, 'in no call'), max(ns) / 1e9) || ifnull(' behind kernel ' || kernel, '')
-    || CASE WHEN count(*) = 1 AND queue THEN printf(' (queue %d)', queue) ELSE '' END AS line,
-  group_concat(ranks, ', ') AS ranks, name AS open, kernel, max(ns) AS age_ns FROM neighbours GROUP BY name, kernel
-  ORDER BY sum(count), 1;
 
 -- @gpus
 SELECT printf('GPU %s of process %d: %s', ifnull(node, '?'), process, name) || ifnull(', ' || nullif(product, ''), '')

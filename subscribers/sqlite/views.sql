@@ -448,3 +448,21 @@ CREATE VIEW rtl_spans AS SELECT s.api_id AS api_id, p.pid AS pid, s.tid AS tid, 
   s.uid AS uid, s.instance AS instance, s.result AS result, t.name AS stream, s.unfinished AS unfinished FROM rtl_span AS s
   LEFT JOIN rtl_process AS p ON p.process = s.process JOIN rocpd_string AS nam ON nam.id = s.name_id
   JOIN rocpd_string AS arg ON arg.id = ifnull(s.args_id, 1) LEFT JOIN rtl_stream AS t ON t.stream = s.stream;
+
+-- Of several ranks where each was when it ended: those that were alike, and about as long, in one row, the odd ones first.
+CREATE VIEW rtl_ranks AS WITH open AS (SELECT process, function AS name, duration_ns AS ns, 0 AS is_range FROM rtl_calls WHERE unfinished
+    UNION ALL SELECT process, 'range ' || name, duration_ns, 1 FROM rtl_markers WHERE unfinished),
+  at AS (SELECT process, name, ns, row_number() OVER (PARTITION BY process ORDER BY is_range, ns DESC) AS place FROM open),
+  kernel AS (SELECT process, kernel, queue, max(age_ns) AS age_ns FROM rtl_under_way WHERE bytes IS NULL GROUP BY process),
+  each AS (SELECT p.rank AS rank, at.name AS name, k.kernel AS kernel, k.queue AS queue, ifnull(at.ns, k.age_ns) AS ns
+    FROM rtl_process AS p LEFT JOIN at ON at.process = p.process AND at.place = 1 LEFT JOIN kernel AS k ON k.process = p.process
+    WHERE p.rank NOT NULL AND (at.process NOT NULL OR k.process NOT NULL) AND (SELECT count(DISTINCT rank) FROM rtl_process) > 1),
+  was AS (SELECT *, ns + 1000000000 > max(ns) OVER () / 2 AS long FROM each),
+  placed AS (SELECT *, rank - row_number() OVER (PARTITION BY name, kernel, long ORDER BY rank) AS row FROM was),
+  neighbours AS (SELECT name, kernel, long, min(rank) || CASE WHEN count(*) > 1 THEN '-' || max(rank) ELSE '' END AS ranks, count(*) AS count,
+      max(ns) AS ns, CASE WHEN min(queue) = max(queue) THEN min(queue) END AS queue FROM placed GROUP BY name, kernel, long, row ORDER BY min(rank))
+SELECT printf('%s %s had been %s for %.1f s', CASE sum(count) WHEN 1 THEN 'rank' ELSE 'ranks' END, group_concat(ranks, ', '),
+    ifnull('in ' || name, 'in no call'), max(ns) / 1e9) || ifnull(' behind kernel ' || kernel, '')
+    || CASE WHEN count(*) = 1 AND queue THEN printf(' (queue %d)', queue) ELSE '' END AS line,
+  group_concat(ranks, ', ') AS ranks, name AS open, kernel, max(ns) AS age_ns FROM neighbours GROUP BY name, kernel, long
+  ORDER BY sum(count), 1;

@@ -217,7 +217,8 @@ struct summary {
 	struct summary_pattern *patterns; /* of groups, the user's */
 	char *ended; /* how the command did: "with status 0"; NULL: not known */
 	struct summary_fault faults[SUMMARY_FAULTS_KEPT];
-	size_t fault_count; /* of all */
+	size_t fault_count;       /* of all */
+	char *ranks, *ranks_json; /* summary_set_ranks */
 };
 
 /* A section, ready to be printed. */

@@ -529,9 +529,14 @@ static void print_faults(FILE *file, const struct summary *summary)
 		fprintf(file, "and %zu more faults\n", summary->fault_count - shown);
 }
 
-/* What went wrong comes first: how the command ended, faults of GPUs, what was open then. */
+/* What went wrong comes first: where ranks were, how the command ended, faults of GPUs, what was open. */
 static void print_ending(FILE *file, const struct summary *summary)
 {
+	for (const char *at = summary->ranks, *end; at; at = *end ? end + 1 : NULL) {
+		end = strchrnul(at, '\n');
+		summary_print_bytes(file, at, (size_t)(end - at));
+		fputc('\n', file);
+	}
 	if (summary->ended && strcmp(summary->ended, "with status 0") != 0)
 		fprintf(file, "The command ended %s\n", summary->ended);
 	print_faults(file, summary);

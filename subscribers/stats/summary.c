@@ -330,6 +330,14 @@ void summary_fault_memory(struct summary *summary, size_t number, const char *te
 		summary->faults[number].memory = summary_copy(summary, text);
 }
 
+void summary_set_ranks(void *user, const char *const *row)
+{
+	struct summary *summary = user;
+
+	summary->ranks = row[0] ? summary_copy(summary, row[0]) : NULL;
+	summary->ranks_json = summary_copy(summary, row[1]);
+}
+
 int summary_add_ledger(struct summary *summary, const char *name, const struct rtl_ledger *ledger)
 {
 	struct summary_stream *stream = find_stream(summary, name);

@@ -86,6 +86,9 @@ void summary_set_unfinished(struct summary *summary);
 /** Where the address of the fault that was taken as number so many lies; NULL: not known. */
 void summary_fault_memory(struct summary *summary, size_t number, const char *text);
 
+/** Where each of several ranks was when it ended. row: lines, or NULL; an array in JSON. */
+void summary_set_ranks(void *summary, const char *const *row);
+
 /** What tables are broken down by. */
 enum summary_by {
 	SUMMARY_BY_NONE,

@@ -475,10 +475,15 @@ class Status(Case):
                     os.kill(int(child.stdout.readline()), signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
         self.rtl("merge", "-o", "all.db", *(f"{rank}.db" for rank in range(4)))
-        self.assertRegex(self.rtl("info", "all.db").stdout,
-                         r"(?m)^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
         ranks, = json.loads(self.rtl("info", "--json", "all.db").stdout)["ranks"]
         self.assertEqual((ranks["ranks"], ranks["open"], ranks["kernel"]), ("0-1, 3", "range layer 3", None))
+        self.assertRegex(ranks["line"], r"^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
+        self.assertEqual(json.loads(self.rtl("summary", "--json", "all.db").stdout)["ranks"], [ranks])
+        self.rtl("report", "all.db")
+        with open(self.path("all.html")) as page:
+            self.assertIn(json.dumps(ranks["line"]), page.read())
+        for command in "info", "summary":
+            self.assertIn(ranks["line"], self.rtl(command, "all.db").stdout.splitlines()[:9])
         self.assertEqual(json.loads(self.rtl("info", "--json", "0.db").stdout)["ranks"], [])
 
     def test_top__what_ended_in_the_period(self):
