@@ -3,15 +3,14 @@
 WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   process AS (SELECT s, p.key AS p, p.value AS j FROM session, json_each(session.j, '$.processes') AS p
     WHERE json_extract(p.value, '$.alive')),
-  opened AS (SELECT s, p, u.value AS v, json_extract(u.value, '$.tid') AS tid, json_extract(u.value, '$.age_ns') AS age,
-      json_extract(u.value, '$.name') AS name, json_extract(u.value, '$.stream') AS stream,
+  started AS (SELECT s, p, u.value AS v, json_extract(u.value, '$.stream') AS stream, json_extract(u.value, '$.begin_ns') AS begin_ns
+    FROM process, json_each(process.j, '$.unfinished') AS u),
+  opened AS (SELECT s, p, v, json_extract(v, '$.tid') AS tid, json_extract(v, '$.age_ns') AS age, json_extract(v, '$.name') AS name, stream,
       -- copies: as one queue behind the others
-      ifnull(json_extract(u.value, '$.queue'), CASE WHEN json_extract(u.value, '$.bytes') NOT NULL THEN 1000000000 END) AS queue
-    FROM process, json_each(process.j, '$.unfinished') AS u
+      ifnull(json_extract(v, '$.queue'), CASE WHEN json_extract(v, '$.bytes') NOT NULL THEN 1000000000 END) AS queue
     -- one that a debug stream has, too, is shown once
-    WHERE NOT EXISTS (SELECT 1 FROM json_each(process.j, '$.unfinished') AS d
-      WHERE json_extract(d.value, '$.stream') = json_extract(u.value, '$.stream') || '.debug'
-        AND json_extract(d.value, '$.begin_ns') = json_extract(u.value, '$.begin_ns'))),
+    FROM started WHERE (s, p, stream || '.debug', begin_ns) NOT IN (SELECT s, p, stream, begin_ns FROM started
+      WHERE stream LIKE '%.debug')),
   aged AS (SELECT s, p, v, tid, age, name, stream, queue FROM opened
     UNION ALL SELECT process.s, p, l.value, NULL, json_extract(?1, '$.now_ns') - json_extract(l.value, '$.end_ns'),
       json_extract(l.value, '$.kernel'), 'last', json_extract(l.value, '$.queue')
@@ -76,6 +75,6 @@ SELECT line FROM (
       json_extract(v, '$.gpu'), queue, name, age_text) FROM aged_text WHERE stream = 'last'
   UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),
       CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END,
-      json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0)) FROM stream
+      max(json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0), 0)) FROM stream
     WHERE NOT EXISTS (SELECT 1 FROM period))
 ORDER BY s, p, k, n, o;

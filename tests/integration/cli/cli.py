@@ -466,6 +466,17 @@ class Status(Case):
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
 
+    def test_status_of_thousands_under_way__the_work_of_thousands(self):
+        began = [{"stream": "rtl.hsa", "tid": 1, "begin_ns": i, "age_ns": 9000 - i, "name": "k", "gpu": 1, "queue": 1, "packet_id": i}
+                 for i in range(4000)]
+        asked = json.dumps({"now_ns": 9000, "recent": [], "sessions": [
+            {"pid": 1, "processes": [{"pid": 2, "alive": True, "unfinished": began, "streams": []}]}]})
+        with open(os.path.join(os.path.dirname(__file__), "../../../cli/read/status.sql")) as sql:
+            with contextlib.closing(sqlite3.connect(":memory:")) as db:
+                db.set_progress_handler(lambda: 1, 5000000)  # so many steps, then it is interrupted
+                lines = [line for line, in db.execute(sql.read(), (asked,))]
+        self.assertIn("; 3999 more behind it", "\n".join(lines))
+
     def test_ranks_of_a_merged_trace__where_each_was(self):
         for rank in range(4):
             command = RTL, "trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang"
