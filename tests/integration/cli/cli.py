@@ -471,20 +471,17 @@ class Status(Case):
                  for i in range(4000)]
         asked = json.dumps({"now_ns": 9000, "recent": [], "sessions": [
             {"pid": 1, "processes": [{"pid": 2, "alive": True, "unfinished": began, "streams": []}]}]})
-        with open(os.path.join(os.path.dirname(__file__), "../../../cli/read/status.sql")) as sql:
-            with contextlib.closing(sqlite3.connect(":memory:")) as db:
-                db.set_progress_handler(lambda: 1, 5000000)  # so many steps, then it is interrupted
-                lines = [line for line, in db.execute(sql.read(), (asked,))]
-        self.assertIn("; 3999 more behind it", "\n".join(lines))
+        with open(os.path.join(os.path.dirname(__file__), "../../../cli/read/status.sql")) as sql, \
+                contextlib.closing(sqlite3.connect(":memory:")) as db:
+            db.set_progress_handler(lambda: 1, 5000000)  # so many steps, then it is interrupted
+            self.assertIn("; 3999 more behind it", str(db.execute(sql.read(), (asked,)).fetchall()))
 
     def test_ranks_of_a_merged_trace__where_each_was(self):
         for rank in range(4):
-            command = RTL, "trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang"
-            with subprocess.Popen(command, cwd=self.folder, env=self.environment({"RANK": str(rank)}), text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
-                if rank != 2:
-                    os.kill(int(child.stdout.readline()), signal.SIGKILL)
-                child.communicate(timeout=HANG_S)
+            child = self.start("trace", "-q", "-o", f"{rank}.db", PROGRAM, "7", "regions" if rank == 2 else "hang", env={"RANK": str(rank)})
+            if rank != 2:
+                os.kill(int(child.stdout.readline()), signal.SIGKILL)
+            child.communicate(timeout=HANG_S)
         self.rtl("merge", "-o", "all.db", *(f"{rank}.db" for rank in range(4)))
         ranks, = json.loads(self.rtl("info", "--json", "all.db").stdout)["ranks"]
         self.assertEqual((ranks["ranks"], ranks["open"], ranks["kernel"]), ("0-1, 3", "range layer 3", None))

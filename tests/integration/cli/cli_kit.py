@@ -169,8 +169,8 @@ class Case(unittest.TestCase):
         return subprocess.run([RTL, *arguments], cwd=self.folder, env=self.environment(env),
                               capture_output=True, text=True, timeout=HANG_S, check=False, **more)
 
-    def start(self, *arguments, **more):
-        return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(),
+    def start(self, *arguments, env=None, **more):
+        return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(env),
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
     def killed_at(self, count, *command, env=None):

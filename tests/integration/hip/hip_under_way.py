@@ -50,9 +50,8 @@ class Run:
             file.truncate(136 + 16 * NUMBERS)
             self.counts = mmap.mmap(file.fileno(), 0)
         fault = {} if way in WAYS[:3] else {"SOFTGPU_FAULT": "%s:work@%d" % (way.split("-")[0], random.randint(1, 1500))}
-        options = ["--in-process"] if self.in_process else []
         self.child = subprocess.Popen(
-            [RTL, "trace", "-q", "--mode", self.mode, *options, "-o", self.db, *program, counts], stderr=subprocess.PIPE, text=True,
+            [RTL, "trace", "-q", "--mode", self.mode, *["--in-process"] * self.in_process, "-o", self.db, *program, counts], stderr=subprocess.PIPE, text=True,
             env=dict(os.environ, SOFTGPU_LOG=self.log, SOFTGPU_KERNEL_NS=random.choice(("0", "100000", "1000000")), **fault))
         self.began = random.randint(1, 3000)
 
@@ -191,11 +190,8 @@ def main():
         with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
             way, seed = ways[i % len(ways)], random.getrandbits(32)
             random.seed(seed)
-            try:
-                found = moment(sys.argv[1], program, way, scratch)
-            except Exception:
-                print("hip_under_way: moment %d: %s, seed %d" % (i, way, seed), flush=True)
-                raise
+            print("hip_under_way: moment %d: %s, seed %d" % (i, way, seed), flush=True)
+            found = moment(sys.argv[1], program, way, scratch)
         problems, total, late = problems + found[0], total + found[1], late + found[2]
         for problem in found[0]:
             print("hip_under_way: moment %d: %s" % (i, problem), flush=True)

@@ -56,16 +56,15 @@ static void work()
 
 int main(int, char **argv)
 {
-	char how[16] = "", *const command[] = {(char *)"true", nullptr};
+	char *const command[] = {(char *)"true", nullptr};
 
-	snprintf(how, sizeof(how), "%s", argv[1] ? argv[1] : "");
 	std::thread(work).detach();
 	while (!waits)
 		usleep(1000);
 	usleep(500000); /* it is about to call; then it waits for ever */
-	if (!strcmp(how, "kill"))
+	if (!strcmp(argv[1], "kill"))
 		kill(getpid(), SIGKILL);
-	if (!strcmp(how, "exec"))
+	if (!strcmp(argv[1], "exec"))
 		execvp(*command, command);
 	_exit(0);
 }

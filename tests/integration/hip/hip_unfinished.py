@@ -18,8 +18,7 @@ RTL = os.path.join(BUILD, "bin", "rtl")
 SQLITE = os.path.join(BUILD, "lib", "rtl", "libsqlite_sub.so")
 
 
-def has_ended_child(pid):
-    """One that it has not waited for."""
+def has_zombie(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
         return any("\nState:\tZ" in open("/proc/%s/status" % child).read() for child in file.read().split())
 
@@ -32,7 +31,7 @@ def run(command, starved=False, **settings):
         if said:
             os.kill(child.pid, signal.SIGSTOP)
             try:
-                while not has_ended_child(child.pid):
+                while not has_zombie(child.pid):
                     time.sleep(0.01)
             finally:
                 os.kill(child.pid, signal.SIGCONT)
@@ -69,10 +68,9 @@ def look(path, out, said=""):
     return problems
 
 
-def recover(folder, program):
+def recover(scratch, path, program):
     """The problems of a trace that is recovered after its program, which wrote it itself, was killed."""
-    path, spools = os.path.join(folder, "recovered.db"), os.path.join(folder, "spools")
-    os.makedirs(spools)
+    spools = tempfile.mkdtemp(dir=scratch)
     out, err = run([RTL, "trace", "--in-process", "-o", path] + program + ["kill"], RTL_SPOOL=spools)
     folders = glob.glob(os.path.join(spools, "*"))
     if len(folders) != 1:
@@ -89,8 +87,8 @@ def main():
         path = os.path.join(scratch, "run.db")
         for how in ("kill", "_exit", "exec"):
             out, err = run([RTL, "trace", "-o", path] + program + [how])
-            summary, _ = run([RTL, "summary", path])
-            problems += ["trace, %s: %s" % (how, p) for p in look(path, out, err) + look(path, out, summary)]
+            found = look(path, out, err) + look(path, out, run([RTL, "summary", path])[0])
+            problems += ["trace, %s: %s" % (how, p) for p in found]
             out, _ = run([RTL, "trace", "-q", "-o", path] + program + [how], starved=True)
             problems += ["starved, %s: %s" % (how, p) for p in look(path, out)]
 
@@ -101,8 +99,8 @@ def main():
 
         # The consumer in the process has the lowest priority: on a busy machine it may have looked at the
         # clock long before the end, and that is when the recovered process ends. So it has six tries.
-        for attempt in range(6):
-            found = recover(os.path.join(scratch, "recovered-%d" % attempt), program)
+        for _ in range(6):
+            found = recover(scratch, path, program)
             if not found:
                 break
         problems += found
