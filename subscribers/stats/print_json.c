@@ -370,7 +370,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	print_all_processes(&json, summary);
 	if (summary->ended)
 		json_text(&json, "ended", summary->ended);
-	json_value(&json, "ranks", summary->ranks_json ? summary->ranks_json : "[]");
+	json_value(&json, "rank_states", summary->ranks_json ? summary->ranks_json : "[]");
 	json_array(&json, "faults");
 	for (size_t i = 0; i < SUMMARY_FAULTS_KEPT && i < summary->fault_count; i++) {
 		const struct summary_fault *fault = &summary->faults[i];

@@ -486,7 +486,7 @@ class Status(Case):
         ranks, = json.loads(self.rtl("info", "--json", "all.db").stdout)["ranks"]
         self.assertEqual((ranks["ranks"], ranks["open"], ranks["kernel"]), ("0-1, 3", "range layer 3", None))
         self.assertRegex(ranks["line"], r"^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
-        self.assertEqual(json.loads(self.rtl("summary", "--json", "all.db").stdout)["ranks"], [ranks])
+        self.assertEqual(json.loads(self.rtl("summary", "--json", "all.db").stdout)["rank_states"], [ranks])
         self.rtl("report", "all.db")
         with open(self.path("all.html")) as page:
             self.assertIn(json.dumps(ranks["line"]), page.read())

@@ -82,7 +82,7 @@ class FullDisk(Faults):
                               f'rm -r {folder}; rmdir small/run.csv; ls -A small')
             self.assertEqual(done.stdout, f"status {status}\n{left}", done.stderr)
             self.assertIn("run.csv/kernel_trace.csv cannot be written", done.stderr)
-            self.assertEqual("run.csv.db has the events of " in done.stderr, bool(left))
+            self.assertEqual("run.csv.db has the events for " in done.stderr, bool(left))
         self.rtl("trace", "-q", "-o", "old.csv", PROGRAM, "10")
         self.assertEqual(self.rtl("trace", "-o", "old.csv", "./nosuch").returncode, 127)
         self.assertEqual(os.listdir(self.path("old.csv")), ["kernel_trace.csv"])

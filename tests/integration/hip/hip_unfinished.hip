@@ -54,17 +54,18 @@ static void work()
 	_exit(4);
 }
 
-int main(int, char **argv)
+int main(int argc, char **argv)
 {
+	const char *how = argc > 1 ? argv[1] : "";
 	char *const command[] = {(char *)"true", nullptr};
 
 	std::thread(work).detach();
 	while (!waits)
 		usleep(1000);
 	usleep(500000); /* it is about to call; then it waits for ever */
-	if (!strcmp(argv[1], "kill"))
+	if (!strcmp(how, "kill"))
 		kill(getpid(), SIGKILL);
-	if (!strcmp(argv[1], "exec"))
+	if (!strcmp(how, "exec"))
 		execvp(*command, command);
 	_exit(0);
 }
