@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# `rtl check-subscriber`: leads the subscriber $1 through its scenarios, each in a process of $self, of which $2 seconds are the
-# longest. It may crash, hang, or end the process.
+# `rtl check-subscriber`: runs the subscriber $1 through scenarios, each in a process of $self, for at most $2 seconds.
+# A subscriber may crash, hang, or end the process.
 export LC_ALL=C
 exec 3>&2 2>/dev/null # a shell says how a command was killed
 done=77 # the exit status of a scenario that came to its end
 unset RTL_COLLECTOR RTL_SUBSCRIBERS RTL_STREAMS
 base=${TMPDIR:-/tmp}
 why=$(mktemp -d "$base/rtl-check-XXXXXX" 2>&1) || {
-	echo "rtl: cannot make the folder $base/rtl-check-XXXXXX: ${why##*: }; TMPDIR names another one" >&3
+	echo "rtl: cannot make the folder $base/rtl-check-XXXXXX: ${why##*: }; set TMPDIR to another one" >&3
 	exit 1
 }
 folder=$why
@@ -22,13 +22,13 @@ fault() {
 	faults=$((faults + 1))
 }
 
-# A scenario, in the folder $2, of a list, for so many seconds at most. Its status.
+# Runs scenario $1 in the folder $2 on the list $3, for at most $4 seconds; returns its status.
 run() {
 	(cd "$2" && RTL_CHECK_SCENARIO=$1 exec timeout -s KILL "${4:-$seconds}" "$self" check-subscriber "$3" \
 		>"$folder/stdout" 2>"$folder/stderr" </dev/null)
 }
 
-# Of its lines the first that is a fault is enough; the host's own are none but those that say that an instance has failed.
+# Reports the first line that is a fault. Of the host's own lines only those are that say that an instance has failed.
 judge_printed() {
 	while IFS= read -r line || [ "$line" ]; do
 		case $line in
@@ -40,11 +40,11 @@ judge_printed() {
 	done
 }
 
-# Its name, whether it may fail, its status.
+# Of a scenario: its name, whether the subscriber may fail, its status.
 judge() {
 	case $3 in
 	$done) ;;
-	137) fault "$1" "hangs: it was not done after $seconds s" ;;
+	137) fault "$1" "hangs: not finished after $seconds s" ;;
 	134) fault "$1" "crashes: Aborted" ;;
 	139) fault "$1" "crashes: Segmentation fault" ;;
 	129 | 13? | 14? | 15?) fault "$1" "crashes: SIG$(kill -l $(($3 - 128)))" ;;
@@ -76,13 +76,13 @@ case $status in
 	exit 1
 	;;
 esac
-# What stands in a list for the subscriber, with an output of its own each; "" for the second: that is given.
+# Two entries for a list of subscribers, each with an output of its own; the second is "" if output= is given.
 entries=$(sed -n 's/^entry //p' "$folder/stdout")
 first=$(printf '%s\n' "$entries" | sed -n 1p) second=$(printf '%s\n' "$entries" | sed -n 2p)
 mkdir "$folder/record"
 run record "$folder/record" "$first" 300
 if [ $? != $done ]; then
-	echo "rtl: the synthetic streams cannot be recorded in $folder: is there room? TMPDIR names another folder" >&3
+	echo "rtl: the synthetic streams cannot be recorded in $folder: is the disk full? Set TMPDIR to another folder" >&3
 	exit 1
 fi
 scenario replay 'two processes, one recording, three times' '' "$first"
@@ -91,9 +91,9 @@ if [ "$second" ]; then
 else
 	echo 'twins: not tried, as output= is given'
 fi
-scenario live 'processes that run, one is killed' '' "$first"
+scenario live 'running processes, one of them killed' '' "$first"
 scenario nothing 'no process at all' '' "$first"
 scenario in-process 'in the program that publishes' '' "$first"
 scenario give-up 'destroyed without `finish`' may "$first"
-scenario full-disk 'no file may grow' may "$first"
+scenario full-disk 'no file can grow' may "$first"
 [ $faults = 0 ]

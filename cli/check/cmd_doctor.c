@@ -76,7 +76,7 @@ static void look_at_rocm(struct doctor *doctor)
 	else if (access(path, F_OK))
 		doctor_fault(doctor, "librtl_rocm",
 			     "install the rtl that was built with ROCm's headers",
-			     "no interceptors for ROCm: %s is not there", path);
+			     "no interceptors for ROCm: %s is missing", path);
 	else
 		doctor_fault(doctor, "librtl_rocm", "reinstall rtl",
 			     "the interceptors for ROCm cannot be loaded: %s", dlerror());

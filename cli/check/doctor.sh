@@ -13,7 +13,7 @@ newline='
 '
 us=$(printf '\037') rs=$(printf '\036')
 section() { printf '%s%s' "$1" "$rs"; }
-# What must be done about it is the last word.
+# The last argument says how to fix it.
 ok() { printf '%s' "ok$us$1$us$2$us$rs"; }
 warn() { printf '%s' "warning$us$1$us$2$us$3$rs"; }
 fault() { printf '%s' "fault$us$1$us$2$us$3$rs"; }
@@ -82,7 +82,7 @@ look_at_variables() {
 	[ -z "${RTL_STREAMS-}" ] || warn environment "RTL_STREAMS=$RTL_STREAMS: other streams are left out" "unset it to record all"
 	for name in ROCP_TOOL_LIBRARIES ROCPROFILER_REGISTER_LIBRARY DEBUG_CLR_DIRECT_DOORBELL; do
 		eval "value=\${$name-}"
-		what="another tool is loaded, which may make rtl be skipped"
+		what="another tool is loaded, which may keep rtl out"
 		[ $name != DEBUG_CLR_DIRECT_DOORBELL ] || what="the runtime bypasses all interception"
 		case $value in
 		'' | 0 | *librtl_rocm.so*) ;;
@@ -109,7 +109,7 @@ judge_gpus() {
 		[ "$gpus" != 1 ] || s=
 		ok gpu "$gpus GPU$s: $gpu_names"
 	elif [ "$works" ]; then
-		ok gpu "no GPU is found here, but the command has one"
+		ok gpu "no GPU found here, but the command has one"
 	elif [ "$hsa_status" != 0 ]; then
 		fault gpu "the HSA runtime cannot start (hsa_init: $hsa_status): no program can use a GPU" "see the devices below"
 	else
@@ -134,7 +134,7 @@ judge_hsa() {
 	if [ "$no_rocm" ]; then
 		:
 	elif [ "$hsa_status" != 0 ]; then
-		warn hsa_tool "unknown whether the HSA runtime loads rtl: the runtime does not start" "try it again where the HSA runtime starts"
+		warn hsa_tool "unknown whether the HSA runtime loads rtl: the runtime does not start" "run \`rtl doctor\` again when the runtime starts"
 	elif [ "$tool_loaded" ]; then
 		ok hsa_tool "the HSA runtime loads rtl by HSA_TOOLS_LIB${register_path:+, which HSA_TOOLS_ROCPROFILER_V1_TOOLS=1 keeps on beside librocprofiler-register}"
 	else
@@ -143,7 +143,7 @@ judge_hsa() {
 	fi
 }
 
-# One of the HIPs that were found: what it is, and whether work can be learnt from it.
+# A HIP that was found: path, version, and which sources can observe its work.
 judge_hip() {
 	name="HIP $(($2 / 10000000)).$(($2 / 100000 % 100)).$(($2 % 100000))"
 	[ "$2" != 0 ] || name="HIP of unknown version"
@@ -209,10 +209,10 @@ look_at_device() {
 	why=${why##*: }
 	group=$(stat -c %G "$1")
 	case $why,$group in
-	*,root | *,UNKNOWN) fault device "$1: $why" "have its owner allow you to read and write it (in a container, its device rules, too)" ;;
+	*,root | *,UNKNOWN) fault device "$1: $why" "get read and write access to it (in a container, from its device rules, too)" ;;
 	"Permission denied",*) fault device "$1: $why" \
 		"join the group $group (usermod -aG $group USER, then log in again; in a container --group-add)" ;;
-	*) fault device "$1: $why" "have its owner allow you to read and write it (in a container, its device rules, too)" ;;
+	*) fault device "$1: $why" "get read and write access to it (in a container, from its device rules, too)" ;;
 	esac
 }
 
@@ -246,7 +246,7 @@ look_at_spool() {
 	if [ "$mib" -lt "$first_mib" ]; then
 		fault spool "the folder for spools, $spool, is full: $mib MiB are left" "$remedy"
 	elif [ "$mib" -lt $((2 * budget_mib)) ]; then
-		warn spool "the folder for spools, $spool, has $mib MiB; the buffers of a process use up to half of what is there, and would use $budget_mib MiB or more" "$remedy"
+		warn spool "the folder for spools, $spool, has only $mib MiB free: the buffers of a process may use half of that, and want $budget_mib MiB or more" "$remedy"
 	else
 		ok spool "spools are made in $spool: $mib MiB are free"
 	fi
@@ -295,7 +295,7 @@ look_at_clock() {
 
 # ---- the command ----
 
-not_seen="use a program that works on a GPU; if it does, it was started without the variables that rtl sets (sudo, env -i, ssh, srun and mpirun may take them away)"
+not_seen="use a program that uses a GPU; if this one does, it ran without the variables that rtl sets (sudo, env -i, ssh, srun and mpirun may remove them)"
 
 # A number in a file, at an offset, of so many bytes.
 number() { od -An -v -t"u$3" -j"$2" -N"$3" "$1" 2>/dev/null | tr -d ' '; }
@@ -311,7 +311,7 @@ names_loader() {
 	return 1
 }
 
-# Whether who starts it gets other rights, as the loader decides it.
+# Whether a program gains privileges when it starts, as the loader decides it.
 has_other_rights() {
 	[ -u "$1" ] && [ "$(stat -L -c %u "$1")" != "$(id -u)" ] && return
 	case $(stat -L -c %A "$1") in
@@ -328,7 +328,7 @@ look_at_hip() {
 	path=$(readlink -f "$path")
 	case " $hip5_path $hip6_path $hip7_path $hip8_path " in
 	*" $path "*) ;;
-	*) ok hip_runtime "the command loads another HIP, which the lines above are not about: $path" ;;
+	*) ok hip_runtime "the command loads another HIP than those above: $path" ;;
 	esac
 }
 
@@ -352,8 +352,8 @@ look_at_file() {
 		;;
 	esac
 	! has_other_rights "$1" || fault program \
-		"$1 runs with other rights than yours: it ignores rtl's variables, and the loader preloads nothing" \
-		"start it as its owner, or take the bit or the capability away from a copy"
+		"$1 runs with privileges of its own (set-user-ID, set-group-ID or capabilities): it ignores rtl's variables, and the loader preloads nothing" \
+		"run it as its owner, or run a copy without them"
 }
 
 # Of a process: number, program, events of HSA, dispatches, copies, HIP calls, ranges and marks, other events.
@@ -376,7 +376,7 @@ judge_hooks() {
 	ok copies "copies by a GPU: $copies"
 	case $mode,$hip in
 	hip,0 | full,0) warn hip_calls "no HIP call was seen" \
-		"nothing, if it calls the HSA runtime itself; link it to libamdhip64.so if it contains HIP" ;;
+		"this is fine if it uses HSA without HIP; if HIP is linked in statically, link it to libamdhip64.so" ;;
 	hip,* | full,*) ok hip_calls "HIP calls: $hip" ;;
 	*) ok hip_calls "HIP calls: $hip (mode hip records them)" ;;
 	esac
@@ -390,7 +390,7 @@ judge_command() {
 		return
 	fi
 	[ ! "$ended" ] || warn command "the command ended $ended" "check whether it also does so without rtl"
-	[ "$refused" = 0 ] || fault spool "processes of the command could not make a spool: $refused" "see what they said on standard error"
+	[ "$refused" = 0 ] || fault spool "processes of the command could not make a spool: $refused" "see their messages on standard error"
 	if [ "$processes" ]; then
 		dispatches=0 copies=0 hip=0 roctx=0 others=0
 		eval "$processes"

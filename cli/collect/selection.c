@@ -42,7 +42,7 @@ static int check_range(const char *who, const char *name)
 static int add(struct selection_list *list, const char *value, const char *who,
 	       int (*check)(const char *who, const char *value))
 {
-	int status = strchr(value, '\n') ? cli_usage("%s: it has a line break in it", who)
+	int status = strchr(value, '\n') ? cli_usage("%s: a line break is not allowed", who)
 					 : check(who, value);
 
 	if (!status)
@@ -230,11 +230,12 @@ int selection_prepare_last(struct selection *selection, bool in_process)
 				 selection->verb);
 	if (!selection->last)
 		return selection->snapshot_signal ? cli_usage("--snapshot-signal needs --last: "
-							      "there is no snapshot to ask for")
+							      "otherwise there is no snapshot")
 						  : CLI_OK;
 	if (in_process)
-		return cli_usage("--last: the flight recorder is in rtl, not in the command: leave "
-				 "--in-process out");
+		return cli_usage(
+			"--last: the flight recorder runs in rtl, not in the command; leave "
+			"--in-process out");
 	if (!selection_seconds(selection->last, &selection->last_ns) || !selection->last_ns)
 		return cli_usage("--last takes a number of seconds such as 30, not '%s'",
 				 selection->last);
@@ -250,8 +251,7 @@ static int check_mode(const struct selection *selection, const struct session *s
 
 	if (!selection->ranges.lines || !mode || !strcmp(mode, "hip") || !strcmp(mode, "full"))
 		return CLI_OK;
-	return cli_usage("--range needs mode hip or full: in mode %s ranges of roctx are not seen",
-			 mode);
+	return cli_usage("--range needs mode hip or full: mode %s does not see roctx ranges", mode);
 }
 
 int selection_prepare(struct selection *selection, struct session *session, bool in_process)

@@ -156,8 +156,8 @@ static int go_without_rocm(struct session *session, const char *path)
 {
 	const char *fallback = getenv("RTL_MODE_FALLBACK");
 
-	session->no_rocm = cli_format("this rtl has no interceptors for ROCm, %s is not there; "
-				      "only what programs publish themselves can be recorded",
+	session->no_rocm = cli_format("this rtl has no interceptors for ROCm, %s is missing; "
+				      "only events published by programs can be recorded",
 				      path);
 	if (session->mode && !(fallback && !strcmp(fallback, "1")))
 		return cli_failed("mode '%s' is not available: %s", session->mode,

@@ -91,7 +91,7 @@ static int add_own(struct listing *listing, char *path)
 		status = cli_failed("list-streams: %s", dlerror());
 	else if (!handle)
 		cli_error("this rtl has no interceptors for ROCm, and none of their streams: %s is "
-			  "not there",
+			  "missing",
 			  path);
 	free(path);
 	return status;

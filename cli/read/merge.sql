@@ -27,15 +27,15 @@ SELECT CASE WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'align')
 -- What all must agree in.
 SELECT CASE
   WHEN (SELECT count(DISTINCT host_name) > 1 FROM i.rtl_process)
-    THEN 'merged of several hosts: give it as the first, or what it was merged of'
+    THEN 'merged of several hosts: name it first, or name the traces that it was merged from'
   WHEN (SELECT count(*) <> 3 FROM i.rtl_meta JOIN known_fact USING (key, value) WHERE key IN ('schema', 'gpu', 'clock'))
-    THEN 'its schema, its clock or its numbers of GPUs are of another kind than the first trace''s (rtl_meta)'
+    THEN 'its schema, kind of clock or GPU numbering differs from the first trace''s (rtl_meta)'
   WHEN EXISTS (SELECT 1 FROM i.rtl_process WHERE spool IN (SELECT spool FROM known_spool))
-    THEN 'holds a process that is in a trace before it'
+    THEN 'holds a process that an earlier trace holds, too'
   WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'align') AND NOT EXISTS (SELECT 1 FROM differ)
       AND NOT EXISTS (SELECT 1 FROM known_host WHERE name IS (SELECT min(host_name) FROM i.rtl_process)
         AND (node = 0 OR shift NOT NULL))
-    THEN 'shares no collective with a trace before it: its clock cannot be aligned'
+    THEN 'shares no collective with an earlier trace: its clock cannot be aligned'
   -- beyond, pids have no room in 32 bits
   WHEN (SELECT max(node) >= 213 FROM known_host) THEN 'too many hosts'
 END;

@@ -57,7 +57,7 @@ SELECT line FROM (
       row_number() OVER (PARTITION BY s ORDER BY total_ns DESC) AS place FROM rate WHERE what = 'kernel') WHERE place <= 10
   UNION ALL SELECT s, -1, 3, 0, -bytes, printf('  copies %s: %.1f MB a second, %d a second', name, bytes / 1e6, count) FROM rate
     WHERE what = 'copy'
-  UNION ALL SELECT s, -1, 4, 0, 0, '  no database is being written: what ended is not known' FROM recent, period
+  UNION ALL SELECT s, -1, 4, 0, 0, '  no database is being written, so ended work is not shown' FROM recent, period
     WHERE NOT json_extract(j, '$.database')
   UNION ALL SELECT s, p, 0, 0, 0, printf('process %d: %s', json_extract(j, '$.pid'), json_extract(j, '$.command')) FROM process
   UNION ALL SELECT s, p, 0, 1, 0, printf('  %d launches a second', count) FROM process JOIN launched ON pid = json_extract(j, '$.pid')

@@ -525,7 +525,7 @@ class Status(Case):
         child = self.start("record", "-q", "-o", "run.rtl", PROGRAM, "7", "hang")
         pid = child.stdout.readline().strip()
         text = self.rtl("top", "-n", "1", pid).stdout
-        self.assertIn("  no database is being written: what ended is not known\n", text)
+        self.assertIn("  no database is being written, so ended work is not shown\n", text)
         self.assertRegex(text, rf"  0 launches a second\n  thread {pid}: [\d.]+ m?s in range layer 3\n")
         self.assertNotIn("rtl.hsa", text)
         os.kill(int(pid), signal.SIGKILL)

@@ -47,7 +47,7 @@ class Check(Case):
                 ("complain", "prints to standard error: hello", events),
                 ("fail", "error: does not like it", events),
                 ("leave_file", "leaves 3 file descriptors open", ["replay"]),
-                ("hang", "hangs: it was not done after 2 s", ["nothing"]),
+                ("hang", "hangs: not finished after 2 s", ["nothing"]),
                 ("end", "ends the process, with status 0", ["replay", "twins", "live", "nothing"])):
             with self.subTest(way=way):
                 lines, wrong = self.check("--timeout", "2" if way == "hang" else "60", f"{TOLD}?way={way}")

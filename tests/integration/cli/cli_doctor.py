@@ -149,7 +149,7 @@ class Doctor(DoctorCase):
         os.chown(program, 65534, 65534)
         os.chmod(program, 0o755 | stat.S_ISUID)
         checks = self.examine("--", program, "10")
-        self.said(checks, "program", "fault", "runs with other rights than yours")
+        self.said(checks, "program", "fault", "runs with privileges of its own")
         self.said(checks, "command", "fault", "no process of the command published anything")
 
     def make_32_bits(self, program, code):

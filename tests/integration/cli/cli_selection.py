@@ -103,7 +103,7 @@ class Selection(Case):
                 ("'a(' is not a regular expression: ", 2, "--kernel", "a("),
                 ("'[' is not a regular expression: ", 2, "--exclude", "["),
                 ("the regular expression is empty", 2, "--kernel", ""),
-                ("it has a line break in it", 2, "--kernel", "a\nb"),
+                ("a line break is not allowed", 2, "--kernel", "a\nb"),
                 ("the name of the range is empty", 2, "--range", ""),
                 ("--range needs mode hip or full", 2, "--range", "a", "-m", "lite"),
                 ("--delay takes a number of seconds such as 10 or 0.5, not 'soon'", 2, "--delay", "soon"),

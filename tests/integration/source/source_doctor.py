@@ -50,7 +50,7 @@ class Doctor(Case):
                                   capture_output=True, env=self.environment("queue", None, None, None), check=False)
             return [c["text"] for c in json.loads(done.stdout)["checks"] if c["check"] == "hip_runtime"]
         hip = os.path.realpath(os.path.join(ROCM7, "libamdhip64.so.7"))
-        self.assertIn(f"the command loads another HIP, which the lines above are not about: {hip}",
+        self.assertIn(f"the command loads another HIP than those above: {hip}",
                       told(os.path.join(PROGRAMS7, "vector_add")))
         self.assertNotIn("the command loads", " ".join(told("/bin/true")))
 
