@@ -28,7 +28,7 @@ run() {
 		>"$folder/stdout" 2>"$folder/stderr" </dev/null)
 }
 
-# Reports the first line that is a fault. Of the host's own lines only those are that say that an instance has failed.
+# Reports the first line that is a fault. Of the host's own lines, only a failed instance is one.
 judge_printed() {
 	while IFS= read -r line || [ "$line" ]; do
 		case $line in

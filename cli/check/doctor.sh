@@ -353,7 +353,7 @@ look_at_file() {
 	esac
 	! has_other_rights "$1" || fault program \
 		"$1 runs with privileges of its own (set-user-ID, set-group-ID or capabilities): it ignores rtl's variables, and the loader preloads nothing" \
-		"run it as its owner, or run a copy without them"
+		"run it as its owner, or run a copy without these privileges"
 }
 
 # Of a process: number, program, events of HSA, dispatches, copies, HIP calls, ranges and marks, other events.

@@ -312,8 +312,8 @@ int launch_deliver_kept(struct launch *launch)
 	int status = CLI_OK;
 
 	if (collect->kept)
-		return cli_failed("the trace is not complete; `rtl recover %s` completes it when "
-				  "that is possible",
+		return cli_failed("the trace is not complete; `rtl recover %s` completes it once "
+				  "the error above is fixed",
 				  collect->kept);
 	if (collect->met)
 		status = collect_deliver(RTL_REPLAY, collect->recording, launch->session.list, NULL,

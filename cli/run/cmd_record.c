@@ -48,8 +48,8 @@ static void report(const struct launch *launch, const char *output, int status)
 
 	ending_init(&ending, launch, NULL, NULL);
 	if (launch->collect.kept) {
-		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
-			  "that is possible",
+		cli_error("the recording %s is not complete; `rtl recover %s` completes it once "
+			  "the error above is fixed",
 			  output, launch->collect.kept);
 	} else if (!launch->collect.met) {
 		rmdir(output);

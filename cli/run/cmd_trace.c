@@ -94,7 +94,7 @@ static int run_collected(struct launch *launch)
 		child_end_like(status);
 	}
 	if (launch->collect.kept)
-		cli_error("`rtl recover %s` stores the rest when that is possible",
+		cli_error("`rtl recover %s` stores the rest once the error above is fixed",
 			  launch->collect.kept);
 	free(launch->collect.kept);
 	trace_report_collected(launch, status);
