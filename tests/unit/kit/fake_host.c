@@ -819,19 +819,15 @@ struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 			    const struct rtl_process *process, const void *payload,
 			    uint32_t payload_size)
 {
-	struct rtl_event e = {
-		.struct_size = sizeof(e),
+	return (struct rtl_event){
+		.struct_size = sizeof(struct rtl_event),
 		.type = type,
 		.stream = stream,
+		.type_info = rtl_stream_find_type(stream, type),
 		.process = process,
 		.payload = payload,
 		.payload_size = payload_size,
 	};
-
-	for (uint32_t i = 0; i < stream->type_count; i++)
-		if (rtl_stream_type(stream, i)->type == type)
-			e.type_info = rtl_stream_type(stream, i);
-	return e;
 }
 
 /* ---- the real descriptions, with numbers ---- */

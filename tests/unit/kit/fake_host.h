@@ -104,3 +104,14 @@ const struct rtl_stream_info *fake_counter_stream(void);
 struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 			    const struct rtl_process *process, const void *payload,
 			    uint32_t payload_size);
+/** Delivers one, with the payload that payload_ points to and with further members: .uid = 5, ... */
+#define FAKE_DELIVER(host_, stream_, type_, process_, payload_, ...)                               \
+	fake_host_deliver_one(                                                                     \
+		host_, &(struct rtl_event){.struct_size = sizeof(struct rtl_event),                \
+					   .type = (type_),                                        \
+					   .stream = (stream_),                                    \
+					   .type_info = rtl_stream_find_type(stream_, type_),      \
+					   .process = (process_),                                  \
+					   .payload = (payload_),                                  \
+					   .payload_size = sizeof(*(payload_)),                    \
+					   ##__VA_ARGS__})

@@ -110,12 +110,9 @@ static void deliver(struct run *run, uint64_t from, uint64_t to)
 			.grid_y = 1,
 			.grid_z = 1,
 		};
-		struct rtl_event e =
-			fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
 
-		e.uid = 77;
-		e.time_ns = d.end_ns;
-		fake_host_deliver_one(run->host, &e);
+		FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = 77,
+			     .time_ns = d.end_ns);
 	}
 }
 
@@ -321,15 +318,11 @@ static void deliver_step(struct run *run, uint16_t type, uint64_t time_ns, uint6
 		struct step step;
 		char name[64];
 	} payload = {.step = {.size = size, .share = 0.5, .delta = -3}};
-	struct rtl_event e =
-		fake_event(&step_stream, type, run->process, &payload, sizeof(payload));
 
 	payload.step.name = (struct rtl_text){sizeof(struct step), (uint32_t)strlen(name)};
 	memcpy(payload.name, name, strlen(name));
-	e.time_ns = time_ns;
-	e.instance = instance;
-	e.tid = 99;
-	fake_host_deliver_one(run->host, &e);
+	FAKE_DELIVER(run->host, &step_stream, type, run->process, &payload, .time_ns = time_ns,
+		     .instance = instance, .tid = 99);
 }
 
 TEST_OF(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields, struct run *run)
@@ -363,17 +356,14 @@ static void deliver_operation(struct run *run, const char *name, uint64_t correl
 {
 	const struct rtl_rccl p = {.operation = fake_host_string(run->host, run->process, name),
 				   .bytes = 4096};
-	struct rtl_event e = fake_event(&rccl_stream_info, RTL_SIGNAL, run->process, &p, sizeof(p));
 
-	e.correlation = correlation;
-	fake_host_deliver_one(run->host, &e);
+	FAKE_DELIVER(run->host, &rccl_stream_info, RTL_SIGNAL, run->process, &p,
+		     .correlation = correlation);
 }
 
-TEST(test_rccl__kernels__are_called_by_their_collectives)
+TEST_OF(test_rccl__kernels__are_called_by_their_collectives, struct run *run)
 {
-	struct run *run = *state;
 	const struct rtl_hsa_dispatch d = {.begin_ns = 1000, .end_ns = 2000, .gpu = 1, .queue = 1};
-	struct rtl_event e;
 
 	fake_host_tracepoint(run->host, run->process, 78, "kernel", "ncclDevKernel", NULL, NULL);
 	begin(run);
@@ -382,12 +372,9 @@ TEST(test_rccl__kernels__are_called_by_their_collectives)
 	deliver_operation(run, "Send", 6);
 	deliver_operation(run, "Recv", 6);
 	deliver_operation(run, "Broadcast", 0);
-	for (uint64_t i = 4; i < 7; i++) {
-		e = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
-		e.uid = 78;
-		e.correlation = i;
-		fake_host_deliver_one(run->host, &e);
-	}
+	for (uint64_t i = 4; i < 7; i++)
+		FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = 78,
+			     .correlation = i);
 	assert_int_equal(fake_host_end(run->host), 0);
 	slurp(run, run->path);
 #define KERNEL(name) count(run->text, "\"cat\":\"kernel_dispatch\",\"name\":\"" name "\"")
@@ -408,11 +395,9 @@ static void deliver_counted(struct run *run, uint64_t instance, uint64_t begin_n
 					   .gpu = 1,
 					   .queue = 1,
 					   .flags = RTL_HSA_DISPATCH_SERIALISED};
-	struct rtl_event e = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
 
-	e.uid = 77;
-	e.instance = instance;
-	fake_host_deliver_one(run->host, &e);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = 77,
+		     .instance = instance);
 }
 
 static void deliver_value(struct run *run, uint64_t instance, double value, uint32_t flags)
@@ -422,12 +407,9 @@ static void deliver_value(struct run *run, uint64_t instance, double value, uint
 		.name = fake_host_string(run->host, run->process, "SQ_WAVES"),
 		.gpu = 1,
 		.flags = flags};
-	struct rtl_event e =
-		fake_event(fake_counter_stream(), RTL_SIGNAL, run->process, &c, sizeof(c));
 
-	e.uid = COUNTER_UID;
-	e.instance = instance;
-	fake_host_deliver_one(run->host, &e);
+	FAKE_DELIVER(run->host, fake_counter_stream(), RTL_SIGNAL, run->process, &c,
+		     .uid = COUNTER_UID, .instance = instance);
 }
 
 static void deliver_interval(struct run *run, uint64_t begin_ns, double value, uint32_t flags)
@@ -439,11 +421,9 @@ static void deliver_interval(struct run *run, uint64_t begin_ns, double value, u
 		.end_ns = begin_ns + 1000,
 		.gpu = 1,
 		.flags = flags};
-	struct rtl_event e =
-		fake_event(fake_counter_stream(), RTL_SAMPLE, run->process, &c, sizeof(c));
 
-	e.uid = COUNTER_UID;
-	fake_host_deliver_one(run->host, &e);
+	FAKE_DELIVER(run->host, fake_counter_stream(), RTL_SAMPLE, run->process, &c,
+		     .uid = COUNTER_UID);
 }
 
 static void begin_counters(struct run *run)

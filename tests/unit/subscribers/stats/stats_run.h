@@ -68,13 +68,11 @@ static inline void range(struct run *run, const char *name, uint64_t instance, u
 		struct rtl_roctx_range is;
 		char name[16];
 	} payload = {.is = {.begin_ns = 1, .end_ns = run->now, .parent = parent, .begin_tid = 5}};
-	struct rtl_event event;
 
 	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
 	strcpy(payload.name, name);
-	event = fake_event(run->roctx, RTL_REGION_END, run->process, &payload, sizeof(payload));
-	event.instance = instance;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->roctx, RTL_REGION_END, run->process, &payload,
+		     .instance = instance);
 }
 
 /* Ends the run and reads what was written. */
@@ -95,4 +93,10 @@ static inline void assert_contains(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+/* In what was written. */
+static inline void assert_written(const struct run *run, const char *part)
+{
+	assert_contains(run->text, part);
 }

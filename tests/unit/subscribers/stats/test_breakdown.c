@@ -29,15 +29,11 @@ static void start_named(struct run *run, const char *more)
 static void kernel(struct run *run, struct rtl_process *process, uint64_t uid, uint64_t length,
 		   struct rtl_hsa_dispatch d)
 {
-	struct rtl_event event;
-
 	d.gpu += 1;
 	d.begin_ns = run->now;
 	d.end_ns = run->now += length;
-	event = fake_event(run->hsa, RTL_TASK_END, process, &d, sizeof(d));
-	event.uid = uid;
-	event.correlation = run->correlation;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, process, &d, .uid = uid,
+		     .correlation = run->correlation);
 }
 
 #define KERNEL(process, uid, length, ...)                                                          \
@@ -49,30 +45,25 @@ static void name_it(struct run *run, uint32_t kind, uint64_t object, const char 
 		struct rtl_roctx_name is;
 		char name[16];
 	} payload = {.is = {.object = object, .kind = kind}};
-	struct rtl_event event;
 
 	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};
 	strcpy(payload.name, name);
-	event = fake_event(run->roctx, RTL_METADATA, run->process, &payload, sizeof(payload));
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->roctx, RTL_METADATA, run->process, &payload);
 }
 
 /* A kernel's row under a key. */
-static void assert_row(const char *text, const char *key, const char *name, unsigned count,
+static void assert_row(const struct run *run, const char *key, const char *name, unsigned count,
 		       unsigned total)
 {
 	char row[256];
 
 	snprintf(row, sizeof(row), "{\"key\":\"%s\",\"name\":\"%s\",\"count\":%u,\"total_ns\":%u,",
 		 key, name, count, total);
-	assert_contains(text, row);
+	assert_written(run, row);
 }
 
-TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
+TEST_OF(test_by_range__kernels_before_and_behind_its_end__innermost_range, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start_named(run, "&format=json&by=range");
 	KERNEL(run->process, A, 10, .range = 21);
 	KERNEL(run->process, A, 20, .range = 20);
@@ -82,20 +73,19 @@ TEST(test_by_range__kernels_before_and_behind_its_end__innermost_range)
 	KERNEL(run->other, B, 7, .range = 21);
 	range(run, "step", 20, 0);
 	KERNEL(run->process, A, 300, .range = 21);
-	text = end(run);
-	assert_contains(text, "\"by\":\"range\",\"keys\":[");
-	assert_contains(text, "{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
-	assert_row(text, "inner", "a_gemm", 2, 310);
-	assert_row(text, "inner", "b_norm", 1, 40);
-	assert_row(text, "step", "a_gemm", 1, 20);
-	assert_row(text, "(no range)", "b_norm", 1, 5);
-	assert_row(text, "(unknown range)", "b_norm", 1, 7);
-	assert_contains(text, "\"kind\":\"task\",\"count\":6,\"total_ns\":382,");
+	end(run);
+	assert_written(run, "\"by\":\"range\",\"keys\":[");
+	assert_written(run, "{\"name\":\"inner\",\"count\":3,\"total_ns\":350,");
+	assert_row(run, "inner", "a_gemm", 2, 310);
+	assert_row(run, "inner", "b_norm", 1, 40);
+	assert_row(run, "step", "a_gemm", 1, 20);
+	assert_row(run, "(no range)", "b_norm", 1, 5);
+	assert_row(run, "(unknown range)", "b_norm", 1, 7);
+	assert_written(run, "\"kind\":\"task\",\"count\":6,\"total_ns\":382,");
 }
 
-TEST(test_steps__kernels__by_share_with_those_of_inner_ranges)
+TEST_OF(test_steps__kernels__by_share_with_those_of_inner_ranges, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	start_named(run, "&format=json");
@@ -158,11 +148,8 @@ TEST(test_steps__two_ranks__text_names_the_slowest_and_what_it_waited_for)
 }
 
 /* Very many ranges that nobody names do not pile up, and of those that are still used none is lost. */
-TEST(test_by_range__names_never_come__counted_as_unknown)
+TEST_OF(test_by_range__names_never_come__counted_as_unknown, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start_named(run, "&format=json&by=range");
 	for (uint64_t i = 0; i < 200000; i++) {
 		KERNEL(run->process, A, 1, .range = 100 + i);
@@ -170,9 +157,9 @@ TEST(test_by_range__names_never_come__counted_as_unknown)
 			KERNEL(run->process, B, 1, .range = 1);
 	}
 	range(run, "long", 1, 0);
-	text = end(run);
-	assert_row(text, "(unknown range)", "a_gemm", 200000, 200000);
-	assert_row(text, "long", "b_norm", 20, 20);
+	end(run);
+	assert_row(run, "(unknown range)", "a_gemm", 200000, 200000);
+	assert_row(run, "long", "b_norm", 20, 20);
 }
 
 TEST(test_by_other_keys__same_kernels__each_its_rows)
@@ -201,21 +188,18 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 		KERNEL(run->process, B, 30, .gpu = 1, .call_ns = 900, .submit_tid = 8);
 		KERNEL(run->other, B, 4, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
 		end(run);
-		assert_row(run->text, keys[0], "a_gemm", 1, 100);
-		assert_row(run->text, keys[1], "b_norm", group ? 2 : 1, group ? 34 : 30);
-		assert_row(run->text, keys[2], "b_norm", group ? 2 : 1, group ? 34 : 4);
-		assert_contains(run->text, gpu ? "\"total_ns\":104," : "\"by\":");
+		assert_row(run, keys[0], "a_gemm", 1, 100);
+		assert_row(run, keys[1], "b_norm", group ? 2 : 1, group ? 34 : 30);
+		assert_row(run, keys[2], "b_norm", group ? 2 : 1, group ? 34 : 4);
+		assert_written(run, gpu ? "\"total_ns\":104," : "\"by\":");
 		teardown(state);
 		setup(state);
 		run = *state;
 	}
 }
 
-TEST(test_by_graph__launches_and_more__its_number)
+TEST_OF(test_by_graph__launches_and_more__its_number, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start_named(run, "&by=graph&format=json");
 	for (uint64_t i = 0; i < 4; i++) {
 		run->correlation = 50 + i;
@@ -223,10 +207,10 @@ TEST(test_by_graph__launches_and_more__its_number)
 		KERNEL(run->process, B, 1, .scope = LAUNCH);
 		KERNEL(run->process, B, 100, .scope = 0);
 	}
-	text = end(run);
-	assert_row(text, "graph 1", "a_gemm", 4, 40);
-	assert_row(text, "graph 1", "b_norm", 4, 4);
-	assert_row(text, "(no graph)", "b_norm", 4, 400);
+	end(run);
+	assert_row(run, "graph 1", "a_gemm", 4, 40);
+	assert_row(run, "graph 1", "b_norm", 4, 4);
+	assert_row(run, "(no graph)", "b_norm", 4, 400);
 }
 
 static void write_groups(struct run *run, const char *text)
@@ -237,9 +221,8 @@ static void write_groups(struct run *run, const char *text)
 	fclose(file);
 }
 
-TEST(test_by_group__users_file__before_the_table_of_rtl)
+TEST_OF(test_by_group__users_file__before_the_table_of_rtl, struct run *run)
 {
-	struct run *run = *state;
 	char more[160];
 
 	write_groups(run, "# mine\n\n  *_NORM my norms\nb_ never\n");
@@ -248,14 +231,13 @@ TEST(test_by_group__users_file__before_the_table_of_rtl)
 	KERNEL(run->process, A, 3000, .range = 0);
 	KERNEL(run->process, B, 1000, .range = 0);
 	end(run);
-	assert_contains(run->text, "group     share  count    total");
-	assert_contains(run->text, "GEMM      75.0%      1  3.000us");
-	assert_contains(run->text, "my norms  25.0%      1  1.000us");
+	assert_written(run, "group     share  count    total");
+	assert_written(run, "GEMM      75.0%      1  3.000us");
+	assert_written(run, "my norms  25.0%      1  1.000us");
 }
 
-TEST(test_by_group__line_without_group__one_error)
+TEST_OF(test_by_group__line_without_group__one_error, struct run *run)
 {
-	struct run *run = *state;
 	char more[160];
 
 	write_groups(run, "gemm GEMM\nattn\n");

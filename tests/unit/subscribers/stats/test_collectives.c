@@ -17,11 +17,9 @@ static void operation_of(int rank, uint64_t sequence, const char *name, uint64_t
 				   .sequence = sequence,
 				   .peer = *name == 'S' || *name == 'R' ? 1 : -1,
 				   .bytes = bytes};
-	struct rtl_event event = fake_event(&rccl_stream_info, RTL_SIGNAL, process, &p, sizeof(p));
 
-	event.correlation = correlation;
-	event.time_ns = 1;
-	fake_host_deliver_one(host, &event);
+	FAKE_DELIVER(host, &rccl_stream_info, RTL_SIGNAL, process, &p, .correlation = correlation,
+		     .time_ns = 1);
 }
 
 static void operation(const char *name, uint64_t correlation, uint64_t bytes)
@@ -32,12 +30,9 @@ static void operation(const char *name, uint64_t correlation, uint64_t bytes)
 static void kernel_at(uint64_t uid, uint64_t correlation, uint64_t begin_ns, uint64_t end_ns)
 {
 	const struct rtl_hsa_dispatch p = {.begin_ns = begin_ns, .end_ns = end_ns};
-	struct rtl_event event =
-		fake_event(fake_hsa_stream(), RTL_TASK_END, process, &p, sizeof(p));
 
-	event.uid = uid;
-	event.correlation = correlation;
-	fake_host_deliver_one(host, &event);
+	FAKE_DELIVER(host, fake_hsa_stream(), RTL_TASK_END, process, &p, .uid = uid,
+		     .correlation = correlation);
 }
 
 static void kernel(uint64_t uid, uint64_t correlation, uint64_t end_ns)

@@ -82,13 +82,9 @@ static void call_of(struct run *run, uint32_t tid, uint64_t function, uint64_t f
 	       .args = {{.kind = RTL_KIND_ADDRESS, .value.number = first},
 			{.kind = RTL_KIND_ADDRESS, .value.number = second},
 			{.kind = RTL_KIND_ADDRESS, .value.number = first}}};
-	struct rtl_event event =
-		fake_event(&debug_stream, RTL_FUNCTION_WITH_ARGS_END, run->process, &p, sizeof(p));
 
-	event.uid = function;
-	event.tid = tid;
-	event.correlation = correlation;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, &debug_stream, RTL_FUNCTION_WITH_ARGS_END, run->process, &p,
+		     .uid = function, .tid = tid, .correlation = correlation);
 }
 
 static void call(struct run *run, uint64_t function, uint64_t correlation, uint64_t executable,
@@ -119,29 +115,23 @@ static void kernel(struct run *run, uint64_t uid, uint64_t correlation, uint32_t
 {
 	struct rtl_hsa_dispatch d = {
 		.gpu = 1, .queue = queue, .packet_id = packet, .scope = LAUNCH};
-	struct rtl_event event;
 
 	d.begin_ns = run->now + gap;
 	d.end_ns = run->now = d.begin_ns + length;
 	d.submit_ns = queue ? d.begin_ns - 1 : 0;
-	event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
-	event.uid = uid;
-	event.correlation = correlation;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = uid,
+		     .correlation = correlation);
 }
 
 static void copy(struct run *run, uint64_t correlation, uint64_t gap, uint64_t length)
 {
 	struct rtl_hsa_copy c = {.gpu = 1, .bytes = 4096, .scope = LAUNCH};
-	struct rtl_event event;
 
 	c.begin_ns = run->now + gap;
 	c.end_ns = run->now = c.begin_ns + length;
 	c.submit_ns = c.begin_ns - 1;
-	event = fake_event(run->copies, RTL_TRANSFER_END, run->process, &c, sizeof(c));
-	event.uid = COPY;
-	event.correlation = correlation;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->copies, RTL_TRANSFER_END, run->process, &c, .uid = COPY,
+		     .correlation = correlation);
 }
 
 /* What is behind that part. */
@@ -151,9 +141,8 @@ static const char *behind(const char *text, const char *part)
 	return strstr(text, part) + strlen(part);
 }
 
-TEST(test_graph__same_kernel_twice__nodes_in_their_order)
+TEST_OF(test_graph__same_kernel_twice__nodes_in_their_order, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	for (uint64_t i = 0; i < 10; i++) {
@@ -187,9 +176,8 @@ TEST(test_graph__same_kernel_twice__nodes_in_their_order)
 	assert_null(strstr(text, "\"graph\":"));
 }
 
-TEST(test_graph__two_queues__gaps_within_each)
+TEST_OF(test_graph__two_queues__gaps_within_each, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	call(run, LAUNCH, 50, 0xbeef, 0);
@@ -205,9 +193,8 @@ TEST(test_graph__two_queues__gaps_within_each)
 }
 
 /* a in queue 1, behind it one that begins when b in queue 2 has ended too: if a barrier is between. */
-TEST(test_graph__critical_path__over_a_barrier_to_the_other_queue)
+TEST_OF(test_graph__critical_path__over_a_barrier_to_the_other_queue, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	for (uint64_t i = 0; i < 2; i++) {
@@ -227,9 +214,8 @@ TEST(test_graph__critical_path__over_a_barrier_to_the_other_queue)
 			"{\"cause\":\"work\",\"work\":\"b\",\"total_ns\":200,");
 }
 
-TEST(test_graph__updated__a_variant)
+TEST_OF(test_graph__updated__a_variant, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	for (uint64_t i = 0; i < 5; i++) {
@@ -250,11 +236,8 @@ TEST(test_graph__updated__a_variant)
 	assert_contains(text, "{\"name\":\"c\",\"count\":3,\"total_ns\":1000,");
 }
 
-TEST(test_graph__address_used_again__another_graph)
+TEST_OF(test_graph__address_used_again__another_graph, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	for (uint64_t i = 0; i < 4; i++) {
 		if (i)
 			call(run, i % 2 ? INSTANTIATE : DESTROY, 90 + i, 0xbeef, 0);
@@ -264,59 +247,48 @@ TEST(test_graph__address_used_again__another_graph)
 	call(run, INSTANTIATE, 99, 0xbeef, RTL_HIP_CALL_FAILED);
 	call(run, LAUNCH, 60, 0xbeef, 0);
 	kernel(run, A, 60, 3, 10, 100);
-	text = end(run);
-	assert_contains(text, "\"name\":\"graph 3, 1 node\",\"count\":1,");
-	assert_contains(text, "\"name\":\"graph 4, 1 node\",\"count\":2,");
+	end(run);
+	assert_written(run, "\"name\":\"graph 3, 1 node\",\"count\":1,");
+	assert_written(run, "\"name\":\"graph 4, 1 node\",\"count\":2,");
 }
 
-TEST(test_graph__work_without_its_call__told_apart_by_nodes)
+TEST_OF(test_graph__work_without_its_call__told_apart_by_nodes, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	for (uint64_t i = 0; i < 4; i++)
 		kernel(run, i % 2 ? A : B, 50 + i, 3, 10, 100);
-	text = end(run);
-	assert_contains(text, "\"name\":\"graph 1, 1 node\",\"count\":2,");
-	assert_contains(text, "\"graph\":2,\"variant\":1,\"pid\":4711,\"executable\":null,");
+	end(run);
+	assert_written(run, "\"name\":\"graph 1, 1 node\",\"count\":2,");
+	assert_written(run, "\"graph\":2,\"variant\":1,\"pid\":4711,\"executable\":null,");
 }
 
-TEST(test_graph__nothing_recorded_of_it__a_launch_without_times)
+TEST_OF(test_graph__nothing_recorded_of_it__a_launch_without_times, struct run *run)
 {
-	struct run *run = *state;
-
 	call(run, LAUNCH, 50, 0xbeef, 0);
 	call(run, LAUNCH, 51, 0xbeef, RTL_HIP_CALL_FAILED);
 	assert_contains(end(run), "\"name\":\"graph 1, 0 nodes\",\"count\":1,\"untimed\":1,");
 }
 
-TEST(test_no_graph__no_table)
+TEST_OF(test_no_graph__no_table, struct run *run)
 {
-	struct run *run = *state;
 	struct rtl_hsa_dispatch d = {.gpu = 1, .begin_ns = 10, .end_ns = 20, .scope = OTHER};
-	struct rtl_event event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
 
-	event.uid = A;
-	event.correlation = 50;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = A,
+		     .correlation = 50);
 	call(run, OTHER, 50, 0xbeef, 0);
 	assert_null(strstr(end(run), "graph"));
 }
 
-TEST(test_graph__very_many_launches__each_counted)
+TEST_OF(test_graph__very_many_launches__each_counted, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	for (uint64_t i = 1; i <= 200000; i++) {
 		call(run, LAUNCH, i, 0xbeef, 0);
 		kernel(run, A, i, 3, 10, 100);
 		kernel(run, B, i, 3, 10, 200);
 	}
-	text = end(run);
-	assert_contains(text,
-			"\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
-	assert_contains(behind(text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
+	end(run);
+	assert_written(run,
+		       "\"kind\":\"graph\",\"count\":200000,\"total_ns\":62000000,\"names\":1");
+	assert_contains(behind(run->text, "\"nodes\":["), "{\"name\":\"a\",\"count\":200000,");
 }
 
 static void launch(struct run *run, uint64_t correlation, uint64_t executable, const char *kernels)
@@ -329,10 +301,9 @@ static void launch(struct run *run, uint64_t correlation, uint64_t executable, c
 			kernel(run, *kernels == 'a' ? A : B, correlation, 3, 10, 100);
 }
 
-TEST(test_captured_stream__calls_in_order__origin_of_each_node)
+TEST_OF(test_captured_stream__calls_in_order__origin_of_each_node, struct run *run)
 {
 	struct rtl_stream_info roctx_info = roctx_stream_info;
-	struct run *run = *state;
 	const char *text;
 
 	roctx_info.number = 7;
@@ -363,9 +334,8 @@ TEST(test_captured_stream__calls_in_order__origin_of_each_node)
 }
 
 /* Of two streams, and of nodes that were added, it is known what they have in common. */
-TEST(test_graph_of_branches__in_no_known_order__what_its_calls_have_in_common)
+TEST_OF(test_graph_of_branches__in_no_known_order__what_its_calls_have_in_common, struct run *run)
 {
-	struct run *run = *state;
 	const char *text;
 
 	on_stream(run, 7, BEGIN, 0x10, 0x10, 0, 0);

@@ -8,20 +8,14 @@
 static void dispatch(struct run *run, uint64_t uid, uint32_t gpu, uint64_t begin, uint64_t length)
 {
 	struct rtl_hsa_dispatch d = {.gpu = gpu, .begin_ns = begin, .end_ns = begin + length};
-	struct rtl_event event;
 
 	if (!length)
 		d.begin_ns = d.end_ns = 0;
-	event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
-	event.uid = uid;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = uid);
 }
 
-TEST(test_dispatches__two_kernels__table)
+TEST_OF(test_dispatches__two_kernels__table, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "_Z3addPf", "demangled",
 			     "add(float*)");
@@ -30,19 +24,19 @@ TEST(test_dispatches__two_kernels__table)
 		dispatch(run, 1, 0, 1000000 + i * 10000, 3000);
 		dispatch(run, 2, 1, 1000000 + i * 10000, 1000);
 	}
-	text = end(run);
-	assert_contains(text, "rtl: /bin/app, process 4711\n");
-	assert_contains(text, "GPU kernels: 200, 400.0us in total\n");
-	assert_contains(text, "share  count    total     mean      min      p50      p99      max"
-			      "  kernel\n");
-	assert_contains(text, "75.0%    100  300.0us  3.000us  3.000us  3.000us  3.000us  3.000us"
-			      "  add(float*)\n");
-	assert_contains(text, "25.0%    100  100.0us  1.000us  1.000us  1.000us  1.000us  1.000us"
-			      "  mul(float*)\n");
-	assert_contains(text,
-			"GPU 0: busy 300.0us of 993.0us (30.2%), idle 693.0us, 100 dispatches\n");
-	assert_contains(text, "GPU 1: busy 100.0us of ");
-	assert_contains(text, "rtl.hsa: 200 of 200 events recorded, 0 lost\n");
+	end(run);
+	assert_written(run, "rtl: /bin/app, process 4711\n");
+	assert_written(run, "GPU kernels: 200, 400.0us in total\n");
+	assert_written(run, "share  count    total     mean      min      p50      p99      max"
+			    "  kernel\n");
+	assert_written(run, "75.0%    100  300.0us  3.000us  3.000us  3.000us  3.000us  3.000us"
+			    "  add(float*)\n");
+	assert_written(run, "25.0%    100  100.0us  1.000us  1.000us  1.000us  1.000us  1.000us"
+			    "  mul(float*)\n");
+	assert_written(run,
+		       "GPU 0: busy 300.0us of 993.0us (30.2%), idle 693.0us, 100 dispatches\n");
+	assert_written(run, "GPU 1: busy 100.0us of ");
+	assert_written(run, "rtl.hsa: 200 of 200 events recorded, 0 lost\n");
 }
 
 /* An agent with a node, a product and a UUID. */
@@ -60,19 +54,13 @@ static void announce_gpu(struct run *run, uint64_t uid, uint32_t node, const cha
 					     .metadata_count = 2,
 					     .metadata = facts};
 	const struct rtl_hsa_metadata payload = {.gpu = node};
-	struct rtl_event event;
 
 	fake_host_set_tracepoint(run->host, run->process, &agent);
-	event = fake_event(run->hsa, RTL_METADATA, run->process, &payload, sizeof(payload));
-	event.uid = uid;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_METADATA, run->process, &payload, .uid = uid);
 }
 
-TEST(test_gpus__known__named)
+TEST_OF(test_gpus__known__named, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	announce_gpu(run, 11, 1, "Vega 20", "GPU-aabb");
 	announce_gpu(run, 12, 2, "", "GPU-XX");
@@ -80,17 +68,15 @@ TEST(test_gpus__known__named)
 	dispatch(run, 1, 1, 1000, 500);
 	dispatch(run, 1, 2, 1000, 500);
 	dispatch(run, 1, 3, 1000, 500);
-	text = end(run);
-	assert_contains(text, "GPU 1 (gfx906, Vega 20, GPU-aabb): busy 500ns of ");
-	assert_contains(text, "GPU 2 (gfx906): busy ");
-	assert_contains(text, "GPU 3: busy ");
-	assert_null(strstr(text, "nothing"));
+	end(run);
+	assert_written(run, "GPU 1 (gfx906, Vega 20, GPU-aabb): busy 500ns of ");
+	assert_written(run, "GPU 2 (gfx906): busy ");
+	assert_written(run, "GPU 3: busy ");
+	assert_null(strstr(run->text, "nothing"));
 }
 
-TEST(test_gpus__one_number_on_two_machines__what_they_share)
+TEST_OF(test_gpus__one_number_on_two_machines__what_they_share, struct run *run)
 {
-	struct run *run = *state;
-
 	start(run, "&format=json");
 	announce_gpu(run, 11, 1, "Vega 20", "GPU-aabb");
 	announce_gpu(run, 12, 1, "Vega 20", "GPU-ccdd");
@@ -100,37 +86,28 @@ TEST(test_gpus__one_number_on_two_machines__what_they_share)
 			"{\"gpu\":1,\"name\":\"gfx906\",\"product\":\"Vega 20\",\"count\":1,");
 }
 
-TEST(test_dispatches__same_name_in_two_code_objects__one_row)
+TEST_OF(test_dispatches__same_name_in_two_code_objects__one_row, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "twin", NULL, NULL);
 	fake_host_tracepoint(run->host, run->process, 2, "kernel", "twin", NULL, NULL);
 	for (uint64_t i = 0; i < 10; i++)
 		dispatch(run, 1 + i % 2, 0, 1000 * (i + 1), 100);
-	text = end(run);
-	assert_contains(text, "100.0%     10  1.000us");
-	assert_contains(text, "  twin\n");
-	assert_null(strstr(strstr(text, "twin") + 4, "twin"));
+	end(run);
+	assert_written(run, "100.0%     10  1.000us");
+	assert_written(run, "  twin\n");
+	assert_null(strstr(strstr(run->text, "twin") + 4, "twin"));
 }
 
 static void count_waves(struct run *run, uint64_t kernel, double value, uint32_t flags)
 {
 	const struct rtl_hsa_counter c = {.value = value, .kernel = kernel, .flags = flags};
-	struct rtl_event event =
-		fake_event(fake_counter_stream(), RTL_SIGNAL, run->process, &c, sizeof(c));
 
-	event.uid = 100;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, fake_counter_stream(), RTL_SIGNAL, run->process, &c, .uid = 100);
 }
 
-TEST(test_counters__same_name_in_two_code_objects__one_row)
+TEST_OF(test_counters__same_name_in_two_code_objects__one_row, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "&format=json");
 	fake_host_stream(run->host, fake_counter_stream());
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "twin", NULL, NULL);
@@ -144,34 +121,29 @@ TEST(test_counters__same_name_in_two_code_objects__one_row)
 	count_waves(run, 1, 20, 0);
 	count_waves(run, 2, 0, RTL_HSA_COUNTER_NO_VALUE);
 	count_waves(run, 3, 7, 0);
-	text = end(run);
-	assert_contains(text, "{\"kernel\":\"twin\",\"counter\":\"SQ_WAVES\",\"counted\":3,"
-			      "\"dispatches\":5,\"mean\":20.000000,\"min\":10.000000,"
-			      "\"max\":30.000000}");
-	assert_contains(text, "{\"kernel\":\"other\",\"counter\":\"SQ_WAVES\",\"counted\":1,"
-			      "\"dispatches\":2,");
-	assert_null(strstr(strstr(text, "\"kernel\":\"twin\"") + 1, "\"kernel\":\"twin\""));
+	end(run);
+	assert_written(run, "{\"kernel\":\"twin\",\"counter\":\"SQ_WAVES\",\"counted\":3,"
+			    "\"dispatches\":5,\"mean\":20.000000,\"min\":10.000000,"
+			    "\"max\":30.000000}");
+	assert_written(run, "{\"kernel\":\"other\",\"counter\":\"SQ_WAVES\",\"counted\":1,"
+			    "\"dispatches\":2,");
+	assert_null(strstr(strstr(run->text, "\"kernel\":\"twin\"") + 1, "\"kernel\":\"twin\""));
 }
 
-TEST(test_dispatches__no_times__counted_apart)
+TEST_OF(test_dispatches__no_times__counted_apart, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
 	dispatch(run, 1, 0, 1000, 50);
 	dispatch(run, 1, 0, 0, 0);
 	dispatch(run, 9, 0, 0, 0);
-	text = end(run);
-	assert_contains(text, "GPU kernels: 3, 50ns in total, 2 without times\n");
-	assert_contains(text, "(uid 0000000000000009)\n");
+	end(run);
+	assert_written(run, "GPU kernels: 3, 50ns in total, 2 without times\n");
+	assert_written(run, "(uid 0000000000000009)\n");
 }
 
-TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union)
+TEST_OF(test_dispatches__overlap_on_one_gpu__busy_is_the_union, struct run *run)
 {
-	struct run *run = *state;
-
 	start(run, "");
 	dispatch(run, 1, 3, 1000, 1000);
 	dispatch(run, 1, 3, 1500, 1000);
@@ -183,16 +155,13 @@ TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union)
 static void copy(struct run *run, const struct rtl_stream_info *stream, uint64_t uid,
 		 uint64_t length, uint64_t bytes, uint32_t status)
 {
-	struct rtl_hsa_copy c = {.gpu = 1, .begin_ns = 5000, .end_ns = 5000 + length};
-	struct rtl_event event;
+	const struct rtl_hsa_copy c = {.gpu = 1,
+				       .begin_ns = length ? 5000 : 0,
+				       .end_ns = length ? 5000 + length : 0,
+				       .bytes = bytes,
+				       .status = status};
 
-	c.bytes = bytes;
-	c.status = status;
-	if (!length)
-		c.begin_ns = c.end_ns = 0;
-	event = fake_event(stream, RTL_TRANSFER_END, run->process, &c, sizeof(c));
-	event.uid = uid;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, stream, RTL_TRANSFER_END, run->process, &c, .uid = uid);
 }
 
 static void copies(struct run *run)
@@ -207,36 +176,30 @@ static void copies(struct run *run)
 	copy(run, stream, 2, 0, 123, 0);
 }
 
-TEST(test_copies__bytes_and_rate__in_a_table_of_their_own)
+TEST_OF(test_copies__bytes_and_rate__in_a_table_of_their_own, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	dispatch(run, 9, 1, 1000, 500);
 	copies(run);
-	text = end(run);
-	assert_contains(text, "GPU copies: 3, 4.000us in total, 1 without times, 1 more refused\n");
-	assert_contains(text, "bytes   rate  copy\n");
-	assert_contains(text, "20kB  5GB/s  CopyHostToDevice\n");
-	assert_contains(text, "123B      -  CopyHostToHost\n");
-	assert_contains(text, "GPU 1: busy 3.500us of 7.000us (50.0%), idle 3.500us, "
-			      "1 dispatches, 2 copies\n"
-			      "  kernels 500ns, copies 3.000us, both at once 0ns\n");
+	end(run);
+	assert_written(run, "GPU copies: 3, 4.000us in total, 1 without times, 1 more refused\n");
+	assert_written(run, "bytes   rate  copy\n");
+	assert_written(run, "20kB  5GB/s  CopyHostToDevice\n");
+	assert_written(run, "123B      -  CopyHostToHost\n");
+	assert_written(run, "GPU 1: busy 3.500us of 7.000us (50.0%), idle 3.500us, "
+			    "1 dispatches, 2 copies\n"
+			    "  kernels 500ns, copies 3.000us, both at once 0ns\n");
 }
 
-TEST(test_copies__json__with_bytes_and_rate)
+TEST_OF(test_copies__json__with_bytes_and_rate, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "&format=json");
 	copies(run);
-	text = end(run);
-	assert_contains(text, "\"refused\":1,");
-	assert_contains(text, "\"name\":\"CopyHostToDevice\",\"count\":2,\"bytes\":20000,"
-			      "\"total_ns\":4000,");
-	assert_contains(text, "\"gb_per_s\":5.000000,");
+	end(run);
+	assert_written(run, "\"refused\":1,");
+	assert_written(run, "\"name\":\"CopyHostToDevice\",\"count\":2,\"bytes\":20000,"
+			    "\"total_ns\":4000,");
+	assert_written(run, "\"gb_per_s\":5.000000,");
 }
 
 /* A call's payload and description, as far as the subscriber looks. */
@@ -250,29 +213,21 @@ static void hip_call(struct run *run, uint64_t uid, bool failed)
 {
 	const struct rtl_hip_call c = {
 		.begin_ns = 1000, .end_ns = 2000, .flags = failed ? RTL_HIP_CALL_FAILED : 0};
-	struct rtl_event event =
-		fake_event(&call_stream, RTL_FUNCTION_END, run->process, &c, sizeof(c));
 
-	event.uid = uid;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, &call_stream, RTL_FUNCTION_END, run->process, &c, .uid = uid);
 }
 
 static void launched(struct run *run, uint64_t call_ns, uint64_t begin_ns)
 {
 	const struct rtl_hsa_dispatch d = {
 		.gpu = 1, .begin_ns = begin_ns, .end_ns = begin_ns + 10, .call_ns = call_ns};
-	struct rtl_event event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
 
-	event.uid = 1;
-	event.correlation = call_ns;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, run->hsa, RTL_TASK_END, run->process, &d, .uid = 1,
+		     .correlation = call_ns);
 }
 
-TEST(test_calls__failed__named_with_count)
+TEST_OF(test_calls__failed__named_with_count, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	fake_host_tracepoint(run->host, run->process, 7, "function", "hipMalloc", NULL, NULL);
 	fake_host_tracepoint(run->host, run->process, 8, "function", "hipFree", NULL, NULL);
 	start(run, "");
@@ -281,17 +236,14 @@ TEST(test_calls__failed__named_with_count)
 	hip_call(run, 7, false);
 	hip_call(run, 7, true);
 	hip_call(run, 8, false);
-	text = end(run);
-	assert_non_null(strstr(text, "HIP calls: 4, "));
-	assert_non_null(strstr(text, "\nfailed: hipMalloc 2\n"));
-	assert_null(strstr(text, "linked to no call"));
+	end(run);
+	assert_written(run, "HIP calls: 4, ");
+	assert_written(run, "\nfailed: hipMalloc 2\n");
+	assert_null(strstr(run->text, "linked to no call"));
 }
 
-TEST(test_launches__latency__by_kernel_never_negative)
+TEST_OF(test_launches__latency__by_kernel_never_negative, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
 	start(run, "&format=json");
 	fake_host_stream(run->host, &call_stream);
@@ -300,18 +252,15 @@ TEST(test_launches__latency__by_kernel_never_negative)
 	launched(run, 6000, 6600);
 	launched(run, 7000, 6990); /* by the clocks' error */
 	launched(run, 0, 8000);    /* no call known */
-	text = end(run);
-	assert_non_null(strstr(text, "\"kind\":\"launch\",\"count\":3,\"total_ns\":1000"));
-	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":600"));
-	assert_non_null(strstr(text, "\"count\":4,\"total_ns\":40,\"names\":1,\"unlinked\":1"));
+	end(run);
+	assert_written(run, "\"kind\":\"launch\",\"count\":3,\"total_ns\":1000");
+	assert_written(run, "\"min_ns\":0,\"max_ns\":600");
+	assert_written(run, "\"count\":4,\"total_ns\":40,\"names\":1,\"unlinked\":1");
 }
 
 /* The kernels of a graph are launched by one call, and each waits for the one before it in its queue. */
-TEST(test_launches__nodes_of_a_graph__from_the_kernel_before)
+TEST_OF(test_launches__nodes_of_a_graph__from_the_kernel_before, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
 	start(run, "&format=json");
 	fake_host_stream(run->host, &call_stream);
@@ -320,14 +269,13 @@ TEST(test_launches__nodes_of_a_graph__from_the_kernel_before)
 	launched(run, 5000, 5413); /* the one before has ended at 5410 */
 	launched(run, 5000, 9423);
 	launched(run, 9000, 9600);
-	text = end(run);
-	assert_non_null(strstr(text, "\"kind\":\"launch\",\"count\":4,\"total_ns\":5003"));
-	assert_non_null(strstr(text, "\"min_ns\":3,\"max_ns\":4000"));
+	end(run);
+	assert_written(run, "\"kind\":\"launch\",\"count\":4,\"total_ns\":5003");
+	assert_written(run, "\"min_ns\":3,\"max_ns\":4000");
 }
 
-TEST(test_ledger__losses__named_with_causes)
+TEST_OF(test_ledger__losses__named_with_causes, struct run *run)
 {
-	struct run *run = *state;
 	const struct rtl_ledger ledger = {sizeof(ledger), 0, 1000, 990, 7, 3, 5, 0};
 
 	start(run, "");
@@ -338,10 +286,8 @@ TEST(test_ledger__losses__named_with_causes)
 				  "3 abandoned, 5 missed (no signal left: 5, ring full: 7)\n");
 }
 
-TEST(test_top__fewer_rows_than_names__rest_in_one)
+TEST_OF(test_top__fewer_rows_than_names__rest_in_one, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
 	char name[16];
 
 	start(run, "&top=2");
@@ -350,34 +296,31 @@ TEST(test_top__fewer_rows_than_names__rest_in_one)
 		fake_host_tracepoint(run->host, run->process, i, "kernel", name, NULL, NULL);
 		dispatch(run, i, 0, 1000 * i, i);
 	}
-	text = end(run);
-	assert_contains(text, "  k5\n");
-	assert_contains(text, "  k4\n");
-	assert_null(strstr(text, "  k3\n"));
-	assert_contains(text, "  (3 more)\n");
+	end(run);
+	assert_written(run, "  k5\n");
+	assert_written(run, "  k4\n");
+	assert_null(strstr(run->text, "  k3\n"));
+	assert_written(run, "  (3 more)\n");
 }
 
-TEST(test_json__two_kernels__one_document)
+TEST_OF(test_json__two_kernels__one_document, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "&format=json");
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "a\"b", NULL, NULL);
 	dispatch(run, 1, 0, 1000, 50);
 	dispatch(run, 1, 0, 2000, 60);
-	text = end(run);
-	assert_contains(text, "{\"name\":\"a\\\"b\",\"count\":2,\"total_ns\":110,\"mean_ns\":55.0,"
-			      "\"min_ns\":50,\"max_ns\":60,\"p50_ns\":50,");
-	assert_contains(text,
-			"{\"gpu\":0,\"count\":2,\"copies\":0,\"span_ns\":1060,\"recorded_ns\":1060,"
-			"\"busy_ns\":110,\"kernels_ns\":110,\"copies_ns\":0,\"both_ns\":0,"
-			"\"idle_ns\":950,\"unknown_ns\":0,\"uncertain_ns\":0,\"idle\":[");
-	assert_contains(text,
-			"{\"cause\":\"unknown\",\"total_ns\":950,\"count\":1,\"longest_ns\":950}]");
-	assert_contains(text, "\"gap_count\":1,\"gaps\":[");
-	assert_contains(text, "{\"begin_ns\":1050,\"end_ns\":2000,\"causes\":[");
-	assert_contains(text, "\"stream\":\"rtl.hsa\",\"published\":2,\"delivered\":2,");
+	end(run);
+	assert_written(run, "{\"name\":\"a\\\"b\",\"count\":2,\"total_ns\":110,\"mean_ns\":55.0,"
+			    "\"min_ns\":50,\"max_ns\":60,\"p50_ns\":50,");
+	assert_written(run,
+		       "{\"gpu\":0,\"count\":2,\"copies\":0,\"span_ns\":1060,\"recorded_ns\":1060,"
+		       "\"busy_ns\":110,\"kernels_ns\":110,\"copies_ns\":0,\"both_ns\":0,"
+		       "\"idle_ns\":950,\"unknown_ns\":0,\"uncertain_ns\":0,\"idle\":[");
+	assert_written(run,
+		       "{\"cause\":\"unknown\",\"total_ns\":950,\"count\":1,\"longest_ns\":950}]");
+	assert_written(run, "\"gap_count\":1,\"gaps\":[");
+	assert_written(run, "{\"begin_ns\":1050,\"end_ns\":2000,\"causes\":[");
+	assert_written(run, "\"stream\":\"rtl.hsa\",\"published\":2,\"delivered\":2,");
 }
 
 /* A stream that the plugin has never heard of. */
@@ -399,11 +342,8 @@ static void call(struct run *run, uint16_t type, uint64_t uid, uint64_t instance
 	fake_host_deliver_one(run->host, &event);
 }
 
-TEST(test_pairs__any_stream__by_instance)
+TEST_OF(test_pairs__any_stream__by_instance, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	fake_host_stream(run->host, &calls);
 	assert_true(fake_host_subscribed(run->host, &calls, RTL_FUNCTION_BEGIN));
@@ -416,11 +356,10 @@ TEST(test_pairs__any_stream__by_instance)
 	call(run, RTL_FUNCTION_END, 1, 1, 1500);
 	call(run, RTL_FUNCTION_BEGIN, 1, 3, 2000); /* no end */
 	call(run, RTL_FUNCTION_END, 1, 4, 2000);   /* no begin */
-	text = end(run);
-	assert_contains(text,
-			"my.calls, function: 2, 600ns in total, 2 more without begin or end\n");
-	assert_contains(text, "83.3%      1  500ns  500ns  500ns  500ns  500ns  500ns  outer\n");
-	assert_contains(text, "16.7%      1  100ns  100ns  100ns  100ns  100ns  100ns  inner\n");
+	end(run);
+	assert_written(run, "my.calls, function: 2, 600ns in total, 2 more without begin or end\n");
+	assert_written(run, "83.3%      1  500ns  500ns  500ns  500ns  500ns  500ns  outer\n");
+	assert_written(run, "16.7%      1  100ns  100ns  100ns  100ns  100ns  100ns  inner\n");
 }
 
 /* As rtl.default has it: the name stands in the begin only, interned or as a text. */
@@ -451,22 +390,16 @@ static void region(struct run *run, uint16_t type, const char *name, uint64_t in
 		struct region region;
 		char text[16];
 	} payload = {0};
-	struct rtl_event event =
-		fake_event(&regions, type, run->process, &payload, sizeof(payload));
 
 	if (name)
 		payload.region.text = (struct rtl_text){sizeof(struct region), strlen(name)};
 	memcpy(payload.text, name ? name : "", name ? strlen(name) : 0);
-	event.instance = instance;
-	event.time_ns = time;
-	fake_host_deliver_one(run->host, &event);
+	FAKE_DELIVER(run->host, &regions, type, run->process, &payload, .instance = instance,
+		     .time_ns = time);
 }
 
-TEST(test_pairs__name_as_text_in_the_begin__row_of_that_name)
+TEST_OF(test_pairs__name_as_text_in_the_begin__row_of_that_name, struct run *run)
 {
-	struct run *run = *state;
-	const char *text;
-
 	start(run, "");
 	fake_host_stream(run->host, &regions);
 	region(run, RTL_REGION_BEGIN, "solve", 1, 1000);
@@ -476,14 +409,14 @@ TEST(test_pairs__name_as_text_in_the_begin__row_of_that_name)
 	region(run, RTL_REGION_BEGIN, NULL, 3, 2000);
 	region(run, RTL_REGION_END, NULL, 3, 2400);
 	region(run, RTL_REGION_BEGIN, "never ends", 4, 3000);
-	text = end(run);
-	assert_contains(text, "500ns  500ns  500ns  500ns  500ns  500ns  solve\n");
-	assert_contains(text, "100ns  100ns  100ns  100ns  100ns  100ns  a?step\n");
-	assert_contains(text, "400ns  400ns  400ns  400ns  400ns  400ns  (unnamed)\n");
-	assert_null(strstr(text, "never ends"));
+	end(run);
+	assert_written(run, "500ns  500ns  500ns  500ns  500ns  500ns  solve\n");
+	assert_written(run, "100ns  100ns  100ns  100ns  100ns  100ns  a?step\n");
+	assert_written(run, "400ns  400ns  400ns  400ns  400ns  400ns  (unnamed)\n");
+	assert_null(strstr(run->text, "never ends"));
 }
 
-TEST(test_settings__bad__refused_with_reason)
+TEST_OF(test_settings__bad__refused_with_reason, struct run *run)
 {
 	static const struct {
 		const char *settings, *reason;
@@ -495,7 +428,6 @@ TEST(test_settings__bad__refused_with_reason)
 		{"output=", "output=: give a text that is not empty"},
 		{"output=/nonexistent/a", "cannot write /nonexistent/a: No such file or directory"},
 	};
-	struct run *run = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct fake_host *host = fake_host_create();
@@ -508,10 +440,8 @@ TEST(test_settings__bad__refused_with_reason)
 	end(run);
 }
 
-TEST(test_output__relative__not_moved_by_chdir)
+TEST_OF(test_output__relative__not_moved_by_chdir, struct run *run)
 {
-	struct run *run = *state;
-
 	assert_int_equal(chdir("/tmp"), 0);
 	memmove(run->path, run->path + strlen("/tmp/"), strlen(run->path + strlen("/tmp/")) + 1);
 	start(run, "");
@@ -521,19 +451,16 @@ TEST(test_output__relative__not_moved_by_chdir)
 	assert_contains(end(run), "rtl: /bin/app");
 }
 
-TEST(test_output__cannot_be_written_at_end__reported)
+TEST_OF(test_output__cannot_be_written_at_end__reported, struct run *run)
 {
-	struct run *run = *state;
-
 	assert_int_equal(fake_host_load(run->host, STATS_SUB, "output=/dev/full"), 0);
 	fake_host_begin(run->host, run->process);
 	assert_true(fake_host_end(run->host) < 0);
 	assert_true(fake_host_reported(run->host, "cannot write /dev/full: No space left"));
 }
 
-TEST(test_output__names_of_the_process__in_its_name)
+TEST_OF(test_output__names_of_the_process__in_its_name, struct run *run)
 {
-	struct run *run = *state;
 	char folder[] = "/tmp/rtl-test-stats-XXXXXX", settings[128], path[128];
 
 	fake_host_set_property(run->host, "where", "collector");
@@ -547,13 +474,12 @@ TEST(test_output__names_of_the_process__in_its_name)
 	assert_int_equal(rmdir(folder), 0); /* nothing else was made */
 }
 
-TEST(test_events__many__all_counted)
+TEST_OF(test_events__many__all_counted, struct run *run)
 {
 	enum { BATCH = 256, BATCHES = 4000 };
 	static struct rtl_hsa_dispatch payloads[BATCH];
 	static struct rtl_event events[BATCH];
 	const struct rtl_event *pointers[BATCH];
-	struct run *run = *state;
 
 	start(run, "");
 	for (uint64_t i = 1; i <= 16; i++)
