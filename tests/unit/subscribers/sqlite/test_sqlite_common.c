@@ -96,11 +96,8 @@ struct rtl_hsa_dispatch sample_dispatch(uint64_t i)
 void deliver_dispatch(struct trace *t, const struct rtl_process *process,
 		      const struct rtl_hsa_dispatch *dispatch, uint64_t uid)
 {
-	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, process, dispatch, sizeof(*dispatch));
-
-	e.uid = uid;
-	e.time_ns = dispatch->end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_TASK_END, process, dispatch, .uid = uid,
+		     .time_ns = dispatch->end_ns);
 }
 
 void deliver_dispatches(struct trace *t, uint64_t count)

@@ -29,15 +29,8 @@ static struct rtl_hsa_copy sample_copy(void)
 
 static void deliver_copy(struct trace *t, const struct rtl_hsa_copy *copy)
 {
-	struct rtl_event e =
-		fake_event(fake_copy_stream(), RTL_TRANSFER_END, t->process, copy, sizeof(*copy));
-
-	e.uid = 70;
-	e.parent_uid = 60;
-	e.instance = 12;
-	e.correlation = 13;
-	e.time_ns = copy->end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, fake_copy_stream(), RTL_TRANSFER_END, t->process, copy, .uid = 70,
+		     .parent_uid = 60, .instance = 12, .correlation = 13, .time_ns = copy->end_ns);
 }
 
 static void begin(struct trace *t, const char *settings)

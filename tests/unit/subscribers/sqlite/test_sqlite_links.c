@@ -29,21 +29,16 @@ static void call(struct trace *t, uint64_t uid, uint64_t number, uint32_t work)
 		.device = -1,
 		.work = work,
 	};
-	struct rtl_event e = fake_event(fake_call_stream(), RTL_FUNCTION_END, t->process, &payload,
-					sizeof(payload));
 
-	e.uid = uid;
-	e.tid = 4712;
-	e.instance = e.correlation = number;
-	e.time_ns = payload.end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, fake_call_stream(), RTL_FUNCTION_END, t->process, &payload,
+		     .uid = uid, .tid = 4712, .instance = number, .correlation = number,
+		     .time_ns = payload.end_ns);
 }
 
 /* Its place-th dispatch. */
 static void dispatch(struct trace *t, uint64_t uid, uint64_t number, uint64_t place)
 {
 	struct rtl_hsa_dispatch d = sample_dispatch(place);
-	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
 
 	d.submit_ns = 1000 * number + place;
 	d.call_ns = 1000 * number;
@@ -51,11 +46,8 @@ static void dispatch(struct trace *t, uint64_t uid, uint64_t number, uint64_t pl
 	d.scope_instance = number;
 	d.grid_x = (uint32_t)(64 * number);
 	d.hip_stream = 4096;
-	e.uid = UID_KERNEL;
-	e.instance = number << 20 | place;
-	e.correlation = number;
-	e.time_ns = d.end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_TASK_END, t->process, &d, .uid = UID_KERNEL,
+		     .instance = number << 20 | place, .correlation = number, .time_ns = d.end_ns);
 }
 
 static void copy(struct trace *t, uint64_t number, uint64_t bytes)
@@ -71,13 +63,9 @@ static void copy(struct trace *t, uint64_t number, uint64_t bytes)
 		.kind = RTL_HSA_COPY_LINEAR,
 		.call_ns = 1000 * number,
 	};
-	struct rtl_event e =
-		fake_event(fake_copy_stream(), RTL_TRANSFER_END, t->process, &c, sizeof(c));
 
-	e.instance = number;
-	e.correlation = number;
-	e.time_ns = c.end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, fake_copy_stream(), RTL_TRANSFER_END, t->process, &c,
+		     .instance = number, .correlation = number, .time_ns = c.end_ns);
 }
 
 /* Each operation has one link, to a row that is there. */
@@ -159,16 +147,11 @@ TRACE_TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same)
 		.flags = RTL_HIP_CALL_UNFINISHED,
 		.tid = 4713,
 	};
-	struct rtl_event e = fake_event(fake_call_stream(), RTL_FUNCTION_UNFINISHED, t->process,
-					&payload, sizeof(payload));
 
 	begin(t, "");
-	e.uid = UID_LAUNCH;
-	e.tid = 1;
-	e.instance = e.correlation = 1;
-	e.time_ns = 9000;
 	dispatch(t, UID_LAUNCH, 1, 0);
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, fake_call_stream(), RTL_FUNCTION_UNFINISHED, t->process, &payload,
+		     .uid = UID_LAUNCH, .tid = 1, .instance = 1, .correlation = 1, .time_ns = 9000);
 	dispatch(t, UID_LAUNCH, 1, 1);
 	trace_end(t);
 	assert_sql(t,

@@ -82,12 +82,9 @@ static void deliver_other(struct trace *t, size_t type, uint64_t instance)
 		struct rtl_text text;
 		char characters[8];
 	} payload = {{8, 4}, "text"};
-	struct rtl_event e = fake_event(&other_stream, other_types[type].type, t->process, &payload,
-					sizeof(payload));
 
-	e.instance = instance;
-	e.time_ns = 1000 + instance;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, &other_stream, other_types[type].type, t->process, &payload,
+		     .instance = instance, .time_ns = 1000 + instance);
 }
 
 static void run_everything(struct trace *t)

@@ -270,15 +270,9 @@ static struct message sample_message(struct trace *t)
 
 static void deliver_as(struct trace *t, uint16_t type, const struct message *m, uint64_t number)
 {
-	struct rtl_event e = fake_event(&kinds_stream, type, t->process, m, sizeof(*m));
-
-	e.tid = 42;
-	e.time_ns = 2000000 + number;
-	e.uid = UINT64_MAX;
-	e.parent_uid = 5;
-	e.instance = number;
-	e.correlation = 77;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, &kinds_stream, type, t->process, m, .tid = 42,
+		     .time_ns = 2000000 + number, .uid = UINT64_MAX, .parent_uid = 5,
+		     .instance = number, .correlation = 77);
 }
 
 static void deliver_message(struct trace *t, const struct message *m, uint64_t number)

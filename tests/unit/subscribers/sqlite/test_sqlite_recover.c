@@ -59,12 +59,8 @@ static void deliver_notes(struct fake_host *h, const struct rtl_stream_info *str
 	} payload = {.note.text = {sizeof(struct note), 4}, .text = "text"};
 
 	for (uint64_t i = from; i < to; i++) {
-		struct rtl_event e =
-			fake_event(stream, RTL_SIGNAL, process, &payload, sizeof(payload));
-
 		payload.note.number = i;
-		e.time_ns = 1000 + i;
-		fake_host_deliver_one(h, &e);
+		FAKE_DELIVER(h, stream, RTL_SIGNAL, process, &payload, .time_ns = 1000 + i);
 	}
 }
 
@@ -156,12 +152,10 @@ TRACE_TEST(test_sqlite_recover__host_died__each_event_is_there_once)
 static void deliver_on(struct trace *t, uint32_t node, uint64_t queue)
 {
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
-	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
 
 	d.gpu = node;
-	e.uid = 100;
-	e.parent_uid = queue;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_TASK_END, t->process, &d, .uid = 100,
+		     .parent_uid = queue);
 }
 
 static void begin_gpus(struct trace *t, const char *where, const char *settings)
@@ -216,12 +210,9 @@ TRACE_TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 	struct rtl_hsa_queue payload = {.address = 77, .gpu = 1, .queue = 2, .packets = 64};
 	struct rtl_process *other;
 	struct rtl_hsa_dispatch d = sample_dispatch(50); /* queue 3 */
-	struct rtl_event e;
 
 	begin_host(t, "collector");
-	e = fake_event(t->hsa, RTL_QUEUE_CREATE, t->process, &payload, sizeof(payload));
-	e.time_ns = 99;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_QUEUE_CREATE, t->process, &payload, .time_ns = 99);
 	deliver_dispatches(t, 3);
 	fake_host_flush(t->host);
 	die(t);
@@ -231,12 +222,9 @@ TRACE_TEST(test_sqlite_recover__queues__are_found_again_and_ids_go_on)
 	other = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
 	fake_host_begin(t->host, other);
 	deliver_dispatch(t, other, &d, 100);
-	e = fake_event(t->hsa, RTL_QUEUE_CREATE, t->process, &payload, sizeof(payload));
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_QUEUE_CREATE, t->process, &payload);
 	deliver_dispatches(t, 6);
-	e = fake_event(t->hsa, RTL_QUEUE_DESTROY, t->process, &payload, sizeof(payload));
-	e.time_ns = 500;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_QUEUE_DESTROY, t->process, &payload, .time_ns = 500);
 	trace_end(t);
 	assert_sql(t, sql, "1:1:1,2:1:2,3:1:3,4:2:3");
 	assert_sql(

@@ -44,18 +44,14 @@ static void deliver(struct trace *t, uint16_t type, uint64_t instance, uint64_t 
 		    const char *text, uint64_t uid)
 {
 	struct span span = {{0, 0}, time_ns - 30, time_ns, ""};
-	struct rtl_event e = fake_event(&stream, type, t->process, &span, sizeof(span));
 
 	if (text) {
 		span.text = (struct rtl_text){offsetof(struct span, characters),
 					      (uint32_t)strlen(text)};
 		memcpy(span.characters, text, strlen(text));
 	}
-	e.instance = instance;
-	e.time_ns = time_ns;
-	e.tid = 40 + (uint32_t)instance;
-	e.uid = uid;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, &stream, type, t->process, &span, .instance = instance,
+		     .time_ns = time_ns, .tid = 40 + (uint32_t)instance, .uid = uid);
 }
 
 static void begin_host(struct trace *t, const char *where)

@@ -2,17 +2,13 @@
 /* test_sqlite_rows.c: what becomes of dispatches, queues, processes, tracepoints and the ledger. */
 #include "test_sqlite.h"
 
-static void deliver_queue(struct trace *t, const struct rtl_process *process, uint16_t type,
-			  uint32_t number, uint64_t time_ns)
+static void deliver_queue(struct trace *t, uint16_t type, uint32_t number, uint64_t time_ns)
 {
 	struct rtl_hsa_queue q = {
 		.address = 0x1000 * number, .gpu = 2, .queue = number, .packets = 4096, .type = 1};
-	struct rtl_event e = fake_event(t->hsa, type, process, &q, sizeof(q));
 
-	e.uid = 70 + number;
-	e.parent_uid = 60;
-	e.time_ns = time_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, type, t->process, &q, .uid = 70 + number, .parent_uid = 60,
+		     .time_ns = time_ns);
 }
 
 TRACE_TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows)
@@ -28,7 +24,6 @@ TRACE_TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows)
 TRACE_TEST(test_sqlite_rows__dispatch__has_everything)
 {
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
-	struct rtl_event e;
 
 	fake_host_tracepoint(t->host, t->process, UINT64_MAX - 1, "kernel", "_Z3addPf", "demangled",
 			     "add(float*)");
@@ -41,12 +36,8 @@ TRACE_TEST(test_sqlite_rows__dispatch__has_everything)
 	d.hip_stream = 4096;
 	d.range = 79;
 	fake_host_tracepoint(t->host, t->process, 77, "call", "launch", NULL, NULL);
-	e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
-	e.uid = UINT64_MAX - 1;
-	e.instance = 12;
-	e.correlation = 13;
-	e.time_ns = d.end_ns;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_TASK_END, t->process, &d, .uid = UINT64_MAX - 1,
+		     .instance = 12, .correlation = 13, .time_ns = d.end_ns);
 	trace_end(t);
 	assert_sql(t,
 		   "SELECT op_id, process, uid, queue, gpu, packet_id, kernel_object, submit_ns, "
@@ -109,16 +100,13 @@ TRACE_TEST(test_sqlite_rows__metadata_event__brings_a_better_name)
 {
 	struct rtl_hsa_dispatch d = sample_dispatch(0);
 	struct rtl_hsa_metadata m = {.address = 0x500, .gpu = 2};
-	struct rtl_event e;
 
 	fake_host_tracepoint(t->host, t->process, 5, "kernel", "_Z1f", NULL, NULL);
 	trace_begin(t, "");
 	deliver_dispatch(t, t->process, &d, 5);
 	fake_host_tracepoint(t->host, t->process, 5, "kernel", "_Z1f", "demangled", "f()");
 	m.name = fake_host_string(t->host, t->process, "f.kd");
-	e = fake_event(t->hsa, RTL_METADATA, t->process, &m, sizeof(m));
-	e.uid = 5;
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, t->hsa, RTL_METADATA, t->process, &m, .uid = 5);
 	deliver_dispatch(t, t->process, &d, 5);
 	trace_end(t);
 	assert_sql(t, "SELECT description FROM op ORDER BY id", "f();f()");
@@ -183,8 +171,8 @@ TRACE_TEST(test_sqlite_rows__queue_events__make_one_row)
 {
 	fake_host_tracepoint(t->host, t->process, 73, "queue", "queue 3", "priority", "high");
 	trace_begin(t, "");
-	deliver_queue(t, t->process, RTL_QUEUE_CREATE, 3, 1500000);
-	deliver_queue(t, t->process, RTL_QUEUE_DESTROY, 3, 1900000);
+	deliver_queue(t, RTL_QUEUE_CREATE, 3, 1500000);
+	deliver_queue(t, RTL_QUEUE_DESTROY, 3, 1900000);
 	trace_end(t);
 	assert_sql(t, "SELECT * FROM rtl_queue", "3|1|3|2|73|12288|4096|1|1500000|1900000");
 	assert_sql(t, "SELECT uid, kind, name FROM rtl_tracepoint", "73|queue|queue 3");
@@ -279,7 +267,6 @@ TRACE_TEST(test_sqlite_rows__newer_minor_version__is_in_the_views)
 	} payload = {sample_dispatch(3), 7};
 	struct rtl_field *fields = calloc(known->field_count + 1u, sizeof(*fields));
 	struct rtl_type_info type = *known;
-	struct rtl_event e;
 
 	for (uint32_t i = 0; i < known->field_count; i++)
 		fields[i] = *rtl_type_field(known, i);
@@ -295,8 +282,7 @@ TRACE_TEST(test_sqlite_rows__newer_minor_version__is_in_the_views)
 	newer.type_count = 1;
 	t->hsa = &newer;
 	trace_begin(t, "");
-	e = fake_event(&newer, RTL_TASK_END, t->process, &payload, sizeof(payload));
-	fake_host_deliver_one(t->host, &e);
+	FAKE_DELIVER(t->host, &newer, RTL_TASK_END, t->process, &payload);
 	trace_end(t);
 	assert_sql(t, "SELECT gpu, packet_id FROM rtl_dispatch", "2|3");
 	free(fields);
