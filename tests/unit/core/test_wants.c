@@ -81,7 +81,7 @@ static const struct rtl_subscriber plain = {
 	.create = on_create,
 };
 
-static void publish(const char *folder)
+static int publish(const char *folder)
 {
 	const struct rtl_tracepoint_desc place = {.struct_size = sizeof(place), .name = "place"};
 	struct rtl_stream *own = &rtl_stream_none;
@@ -95,11 +95,11 @@ static void publish(const char *folder)
 	setenv("RTL_COLLECTOR", folder, 1);
 	if (rtl_stream_register(&info, &own) || write(from_child[1], &byte, 1) != 1 ||
 	    read(to_child[0], &byte, 1) != 1)
-		_exit(1);
+		return 1;
 	if (rtl_tracepoint_register(&place, &uid) ||
 	    rtl_tracepoint_set_value(uid, "value", RTL_KIND_UINT, 42) ||
 	    rtl_tracepoint_set(uid, "text", "a text"))
-		_exit(1);
+		return 1;
 	for (int i = 0; i < EVENTS; i++) {
 		struct rtl_record *r = rtl_reserve(own, i % 2 ? RTL_SIGNAL : RTL_TASK_END, 0);
 
@@ -108,17 +108,17 @@ static void publish(const char *folder)
 		r->uid = uid;
 		rtl_commit(r);
 	}
-	_exit(write(from_child[1], &byte, 1) != 1);
+	return write(from_child[1], &byte, 1) != 1;
 }
 
-TEST(test_wants__asked_for_one_by_one__none_is_lost_meanwhile)
+/* Collects what a child publishes that ends with what that function returns. `meanwhile`: NULL, nothing. */
+static void collect(const struct rtl_subscriber *own, int (*child)(const char *folder),
+		    void (*meanwhile)(struct rtl_collector *collector))
 {
-	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "", byte;
+	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "";
 	struct rtl_collector *collector = NULL;
-	struct rtl_collector_options options = {.struct_size = sizeof(options),
-						.kind = RTL_COLLECT,
-						.subscribers = "",
-						.own = &subscriber};
+	struct rtl_collector_options options = {
+		.struct_size = sizeof(options), .kind = RTL_COLLECT, .subscribers = "", .own = own};
 	uint32_t left;
 	int status;
 	pid_t pid;
@@ -126,17 +126,30 @@ TEST(test_wants__asked_for_one_by_one__none_is_lost_meanwhile)
 	options.folder = mkdtemp(base);
 	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
 		fail_msg("%s", message);
-	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
 	pid = fork();
 	if (!pid)
-		publish(rtl_collector_folder(collector));
-	assert_int_equal(read(from_child[0], &byte, 1), 1);
-	rtl_collector_poll(collector, 0); /* meets the stream */
+		_exit(child(rtl_collector_folder(collector)));
+	if (meanwhile)
+		meanwhile(collector);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	rmdir(base);
+}
+
+static void meet_stream(struct rtl_collector *collector)
+{
+	char byte;
+
+	assert_int_equal(read(from_child[0], &byte, 1), 1);
+	rtl_collector_poll(collector, 0);
+}
+
+TEST(test_wants__asked_for_one_by_one__none_is_lost_meanwhile)
+{
+	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
+	collect(&subscriber, publish, meet_stream);
 	assert_int_equal(signals, EVENTS / 2);
 	assert_int_equal(ends, EVENTS / 2);
 	assert_int_equal(kinds, 1u << RTL_KIND_UINT | 1u << 0);
@@ -201,27 +214,7 @@ static int traced(const char *folder)
 /* While a child's bus starts, its other threads find wanted what was wanted before. */
 TEST(test_wants__child_starts__wanted_all_the_time)
 {
-	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "";
-	struct rtl_collector *collector = NULL;
-	struct rtl_collector_options options = {.struct_size = sizeof(options),
-						.kind = RTL_COLLECT,
-						.subscribers = "",
-						.own = &plain};
-	uint32_t left;
-	int status;
-	pid_t pid;
-
-	options.folder = mkdtemp(base);
-	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
-		fail_msg("%s", message);
-	pid = fork();
-	if (!pid)
-		_exit(traced(rtl_collector_folder(collector)));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
-	rmdir(base);
+	collect(&plain, traced, NULL);
 }
 
 RUN_TESTS(NULL, NULL, NULL, NULL)

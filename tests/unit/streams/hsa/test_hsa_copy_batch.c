@@ -80,15 +80,16 @@ static void set_op(uint64_t *at, uint16_t type, uint16_t entries, uint64_t signa
 	memcpy(&at[2], words, 5 * sizeof(*words));
 }
 
+static const uint64_t a_copy[] = {0x1000, 7, 8, 0x2000, 100};
+
 static void check_stride(size_t words)
 {
-	const uint64_t first[] = {0x1000, 7, 8, 0x2000, 100};
 	const uint64_t second[] = {0x3000, 8, 7, 0x4000, 200};
 	const uint64_t third[] = {0x5000, 7, 8, 0x6000, 300};
 	uint64_t ops[3 * 32] = {0};
 
 	setup_batch(NULL);
-	set_op(ops, 0, 0, 71, first);
+	set_op(ops, 0, 0, 71, a_copy);
 	set_op(ops + words, 0, 0, 72, second);
 	set_op(ops + 2 * words, 0, 0, 71, third);
 	assert_int_equal(copy_batch(ops, 3, 0, NULL), HSA_STATUS_SUCCESS);
@@ -138,10 +139,9 @@ TEST(test_batch__lists__are_summed_up)
 
 TEST(test_batch__refused__is_told)
 {
-	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t op[16] = {0};
 
-	set_op(op, 0, 0, 71, words);
+	set_op(op, 0, 0, 71, a_copy);
 	runtime_status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	assert_int_equal(copy_batch(op, 1, 0, NULL), HSA_STATUS_ERROR_INVALID_ARGUMENT);
 	assert_int_equal(ended_count, 1);
@@ -150,11 +150,10 @@ TEST(test_batch__refused__is_told)
 
 TEST(test_batch__not_understood__is_counted_and_passed_on)
 {
-	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t ops[2 * 16] = {0};
 
-	set_op(ops, 0, 0, 71, words);
-	set_op(ops + 16, 99, 0, 72, words);
+	set_op(ops, 0, 0, 71, a_copy);
+	set_op(ops + 16, 99, 0, 72, a_copy);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
 	assert_int_equal(begun_count, 0);
 	assert_int_equal(missed, 2);
@@ -166,19 +165,18 @@ TEST(test_batch__not_understood__is_counted_and_passed_on)
 
 TEST(test_batch__at_the_end_of_memory__is_not_left)
 {
-	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t *ops = (uint64_t *)(pages + 4096 - 2 * 80);
 
 	assert_ptr_not_equal(pages, MAP_FAILED);
 	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
-	set_op(ops, 0, 0, 71, words);
-	set_op(ops + 10, 0, 0, 72, words);
+	set_op(ops, 0, 0, 71, a_copy);
+	set_op(ops + 10, 0, 0, 72, a_copy);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
 	assert_int_equal(begun_count, 2);
 	assert_int_equal(missed, 0);
 	setup_batch(NULL);
-	set_op(ops + 10, 99, 0, 72, words);
+	set_op(ops + 10, 99, 0, 72, a_copy);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
 	assert_int_equal(begun_count, 0);
 	assert_int_equal(missed, 2);
@@ -187,11 +185,10 @@ TEST(test_batch__at_the_end_of_memory__is_not_left)
 
 TEST(test_batch__without_a_signal__is_counted)
 {
-	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
 	uint64_t ops[2 * 16] = {0};
 
-	set_op(ops, 0, 0, 0, words);
-	set_op(ops + 16, 0, 0, 72, words);
+	set_op(ops, 0, 0, 0, a_copy);
+	set_op(ops + 16, 0, 0, 72, a_copy);
 	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
 	assert_int_equal(begun_count, 1);
 	assert_int_equal(missed, 1);

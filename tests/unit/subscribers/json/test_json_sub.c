@@ -226,10 +226,8 @@ TEST_OF(test_recover__host_died_between_flushes__each_event_is_there_once, struc
 		deliver(run, 0, 100);
 		fake_host_flush(run->host);
 		deliver(run, 100, delivered[i]);
-		fake_host_destroy(run->host);
-		run->host = fake_host_create();
-		forget_writer(run);
 		new_host(run, "recover", "s");
+		forget_writer(run);
 		begin(run);
 		deliver(run, 0, 500); /* what is stored does not come again */
 		assert_int_equal(fake_host_end(run->host), 0);
@@ -327,8 +325,6 @@ static void deliver_step(struct run *run, uint16_t type, uint64_t time_ns, uint6
 
 TEST_OF(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields, struct run *run)
 {
-	const char *text;
-
 	begin(run);
 	fake_host_stream(run->host, &step_stream);
 	deliver_step(run, RTL_REGION_BEGIN, 1000, 5, "load \"all\"", 10);
@@ -337,17 +333,18 @@ TEST_OF(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields, s
 	deliver_step(run, RTL_REGION_END, 4500, 6, "lost", 13);
 	deliver_step(run, RTL_REGION_BEGIN, 5000, 7, "never ends", 14);
 	assert_int_equal(fake_host_end(run->host), 0);
-	text = slurp(run, run->path);
-	assert_non_null(strstr(text,
+	slurp(run, run->path);
+	assert_non_null(strstr(run->text,
 			       ",\"dur\":3.000,\"cat\":\"my.steps\",\"name\":\"load \\\"all\\\"\","
 			       "\"args\":{\"name\":\"load \\\"all\\\"\",\"size\":10,"
 			       "\"share\":0.5,\"delta\":-3,\"end_size\":12}}"));
-	assert_non_null(strstr(text, "\"cat\":\"my.steps\",\"name\":\"tick\",\"args\":{\"name\":"
-				     "\"tick\",\"size\":11,\"share\":0.5,\"delta\":-3}}"));
-	assert_int_equal(count(text, "\"ph\":\"i\""), 2); /* and the end without a begin */
-	assert_non_null(strstr(text, "\"name\":\"lost\""));
-	assert_non_null(strstr(text, "\"name\":\"never ends\""));
-	assert_non_null(strstr(text, "\"name\":\"thread 99\""));
+	assert_non_null(strstr(run->text,
+			       "\"cat\":\"my.steps\",\"name\":\"tick\",\"args\":{\"name\":"
+			       "\"tick\",\"size\":11,\"share\":0.5,\"delta\":-3}}"));
+	assert_int_equal(count(run->text, "\"ph\":\"i\""), 2); /* and the end without a begin */
+	assert_non_null(strstr(run->text, "\"name\":\"lost\""));
+	assert_non_null(strstr(run->text, "\"name\":\"never ends\""));
+	assert_non_null(strstr(run->text, "\"name\":\"thread 99\""));
 }
 
 /* ---- collectives of RCCL ---- */
@@ -436,8 +433,6 @@ static void begin_counters(struct run *run)
 
 TEST_OF(test_counters__of_dispatches__are_shown_whichever_comes_first, struct run *run)
 {
-	const char *text;
-
 	begin_counters(run);
 	deliver_counted(run, 1, 10000);
 	deliver_value(run, 1, 11, 0);
@@ -447,19 +442,17 @@ TEST_OF(test_counters__of_dispatches__are_shown_whichever_comes_first, struct ru
 	deliver_value(run, 2, 0, RTL_HSA_COUNTER_NO_VALUE);
 	deliver_value(run, 3, 33, 0); /* of a dispatch that does not come */
 	assert_int_equal(fake_host_end(run->host), 0);
-	text = slurp(run, run->path);
-	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":11}"), 1);
-	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":22}"), 1);
-	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":0}"), 2);
-	assert_int_equal(count(text, "\"waves\":33}"), 0);
-	assert_non_null(strstr(text, "json: value of a dispatch that is not there"));
+	slurp(run, run->path);
+	assert_int_equal(count(run->text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":11}"), 1);
+	assert_int_equal(count(run->text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":22}"), 1);
+	assert_int_equal(count(run->text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":0}"), 2);
+	assert_int_equal(count(run->text, "\"waves\":33}"), 0);
+	assert_non_null(strstr(run->text, "json: value of a dispatch that is not there"));
 }
 
 /* Each lasts to the next one; the track is at 0 in gaps, without a value, and in the end. */
 TEST_OF(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not, struct run *run)
 {
-	const char *text;
-
 	begin_counters(run);
 	deliver_interval(run, 10000, 11, 0);
 	deliver_interval(run, 11000, 22, 0);
@@ -467,9 +460,9 @@ TEST_OF(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not, 
 	deliver_interval(run, 16000, 0, RTL_HSA_COUNTER_NO_VALUE);
 	deliver_interval(run, 17000, 44, 0);
 	assert_int_equal(fake_host_end(run->host), 0);
-	text = slurp(run, run->path);
-	assert_int_equal(count(text, "\"name\":\"SQ_WAVES, process 4711\",\"args\""), 7);
-	assert_int_equal(count(text, "\"args\":{\"waves\":0}"), 3);
+	slurp(run, run->path);
+	assert_int_equal(count(run->text, "\"name\":\"SQ_WAVES, process 4711\",\"args\""), 7);
+	assert_int_equal(count(run->text, "\"args\":{\"waves\":0}"), 3);
 }
 
 RUN_TESTS(setup, teardown, NULL, NULL)
