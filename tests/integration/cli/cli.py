@@ -97,9 +97,7 @@ class Trace(Case):
     def test_output_is_being_written__other_name_is_said(self):
         first = self.start("trace", "-q", "-o", "run.db", PROGRAM, "10", "lines",
                            stdin=subprocess.PIPE)
-        first.stdin.write("1\n")
-        first.stdin.flush()
-        first.stdout.readline()
+        self.line(first)
         done = self.rtl("trace", "-o", "run.db", PROGRAM, "20")
         name = re.search(r"\nrtl: trace: (.*)\n$", done.stderr).group(1)
         self.assertRegex(done.stderr, "^rtl: sqlite warning: .*run.db: is being written by another "
@@ -119,9 +117,7 @@ class Trace(Case):
                             "was replaced meanwhile")):
             child = self.start("trace", "-o", "run.db", PROGRAM, "10", "lines",
                                stdin=subprocess.PIPE)
-            child.stdin.write("1\n")
-            child.stdin.flush()
-            child.stdout.readline()
+            self.line(child)
             away()
             _, err = child.communicate(timeout=HANG_S)
             self.assertEqual(child.returncode, 0)
@@ -329,8 +325,7 @@ class Collector(Case):
                                      cwd=self.folder, env=self.environment(), text=True,
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             self.until_gone("begun")
-            with open(self.path("fifo"), "w", encoding="utf-8") as file:
-                file.write("go\n")
+            self.write("fifo", "go\n")
             _, err = child.communicate(timeout=HANG_S)
             self.assertEqual((child.returncode, "still ran" in err), (3, False), err)
             if verb == "record":
@@ -359,8 +354,7 @@ class Collector(Case):
                                 "until test -e begun; do sleep 0.01; done")
             child.communicate(timeout=HANG_S)
             self.assertEqual(child.returncode, 0)
-            with open(self.path("fifo"), "w", encoding="utf-8") as file:
-                file.write("go\n")
+            self.write("fifo", "go\n")
             self.wait_until(lambda: os.path.exists(self.path("status"))
                             and os.path.getsize(self.path("status")))
             texts = []
@@ -417,9 +411,7 @@ class Collector(Case):
     def test_idle__no_processor_time(self):
         """While its command does nothing, rtl does next to nothing."""
         child = self.start("trace", "-q", "-o", "idle.db", PROGRAM, "100", "lines", stdin=subprocess.PIPE)
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        child.stdout.readline()
+        self.line(child)
         time.sleep(1)  # it has stored what there was
         before = used_ticks(child.pid)
         time.sleep(3)
@@ -488,8 +480,7 @@ class Status(Case):
         self.assertRegex(ranks["line"], r"^ranks 0-1, 3 had been in range layer 3 for \d+\.\d s$")
         self.assertEqual(json.loads(self.rtl("summary", "--json", "all.db").stdout)["rank_states"], [ranks])
         self.rtl("report", "all.db")
-        with open(self.path("all.html")) as page:
-            self.assertIn(json.dumps(ranks["line"]), page.read())
+        self.assertIn(json.dumps(ranks["line"]), self.read("all.html"))
         for command in "info", "summary":
             self.assertIn(ranks["line"], self.rtl(command, "all.db").stdout.splitlines()[:9])
         self.assertEqual(json.loads(self.rtl("info", "--json", "0.db").stdout)["ranks"], [])
@@ -500,18 +491,15 @@ class Status(Case):
         with subprocess.Popen([RTL, "top", "--json", "-n", "1", "--watch", "5", str(child.pid)], env=self.environment(),
                               stdout=subprocess.PIPE, text=True) as top:
             for _ in range(30):
-                child.stdin.write("1\n")
-                child.stdin.flush()
-                self.assertEqual(child.stdout.readline(), "1000\n")
+                self.assertEqual(self.line(child), 1000)
                 time.sleep(0.1)
             page = json.loads(top.communicate(timeout=HANG_S)[0])
         (session,), (recent,), until = page["sessions"], page["recent"], page["now_ns"] - 100000000
         text = self.rtl("top", "-n", "1", str(session["processes"][0]["pid"])).stdout
         child.communicate(timeout=HANG_S)
-        with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
-            kernels = db.execute("SELECT kernel, count(*), sum(duration_ns) FROM rtl_dispatches WHERE end_ns > ? AND end_ns <= ?"
-                                 " GROUP BY kernel", (until - page["period_ns"], until)).fetchall()
-            last, = db.execute("SELECT kernel, max(end_ns) FROM rtl_dispatches WHERE queue = 1")
+        kernels = self.ask("run.db", "SELECT kernel, count(*), sum(duration_ns) FROM rtl_dispatches WHERE end_ns > ? AND end_ns <= ?"
+                           " GROUP BY kernel", (until - page["period_ns"], until))
+        last, = self.ask("run.db", "SELECT kernel, max(end_ns) FROM rtl_dispatches WHERE queue = 1")
         found = {w["name"]: (w["count"], w["total_ns"]) for w in recent["work"] if w["what"] == "kernel"}
         busy, = (w for w in recent["work"] if w["what"] == "busy")
         self.assertGreater(len(kernels), 1)
@@ -535,11 +523,6 @@ class Status(Case):
 
 class StartStop(Case):
     """rtl start, rtl stop, rtl trace --paused."""
-
-    def line(self, child):
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        return int(child.stdout.readline())
 
     def publisher(self, *options):
         child = self.start("trace", "-q", "-o", f"run{len(os.listdir(self.spool))}.db", *options,

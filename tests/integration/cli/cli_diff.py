@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """rtl diff: against what is known of two traces, and the statistics as their definitions have them."""
 
+import itertools
 import json
 import math
 import pathlib
 import random
-import sqlite3
 import statistics
 import unittest
 
@@ -45,17 +45,11 @@ class Diff(Case):
     def make(self, name, durations):
         """A trace with kernels of these durations, below 128 ns, which are kept exactly."""
         pathlib.Path(self.path(name)).unlink(missing_ok=True)
-        database = sqlite3.connect(self.path(name))
-        database.executescript(RPD)
-        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", enumerate(durations, 30))
-        at = 10**15
-        for key, values in enumerate(durations.values(), 30):
-            for ns in values:
-                database.execute("INSERT INTO rocpd_op VALUES (NULL, 1, 1, 0, '', ?, ?, ?, 2)",
-                                 (at, at + ns, key))
-                at += 1000
-        database.commit()
-        database.close()
+        self.script(name, RPD)
+        self.insert(name, "INSERT INTO rocpd_string VALUES (?, ?)", enumerate(durations, 30))
+        works = [(key, ns) for key, values in enumerate(durations.values(), 30) for ns in values]
+        self.insert(name, "INSERT INTO rocpd_op VALUES (NULL, 1, 1, 0, '', ?, ?, ?, 2)",
+                    [(at, at + ns, key) for at, (key, ns) in zip(itertools.count(10**15, 1000), works)])
 
     def make_both(self):
         rng = random.Random(5)

@@ -94,11 +94,9 @@ class Doctor(DoctorCase):
         self.said(checks, "subscriber", "fault", "libmajor_sub.so")
 
     def test_other_project_of_that_name_first__is_said(self):
-        with open(self.path("rtl"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n")
+        self.write("rtl", "#!/bin/sh\n")
         os.chmod(self.path("rtl"), 0o755)
-        with open(self.path("librtl.so"), "w", encoding="utf-8") as file:
-            file.write("of rocm-trace-lite")
+        self.write("librtl.so", "of rocm-trace-lite")
         folder = os.path.join(self.spool, "other")
         os.mkdir(folder)  # without a blank in its name: HSA_TOOLS_LIB is a list
         self.addCleanup(shutil.rmtree, folder)
@@ -174,8 +172,7 @@ class Doctor(DoctorCase):
         self.said(checks, "program", "fault", "is a program for 32 bits")
 
     def test_static_program__is_said(self):
-        with open(self.path("a.c"), "w", encoding="utf-8") as file:
-            file.write("int main(void) { return 0; }")
+        self.write("a.c", "int main(void) { return 0; }")
         if not shutil.which("gcc") or subprocess.run(
                 ["gcc", "-static", "a.c", "-o", "a"], cwd=self.folder, check=False,
                 capture_output=True).returncode:
@@ -243,9 +240,8 @@ class Gpu(DoctorCase):
         self.said(checks, "hsa_runtime", "fault", "no HSA runtime: ")
 
     def test_runtime_that_crashes__is_said(self):
-        with open(self.path("crash.c"), "w", encoding="utf-8") as file:
-            file.write("#include <stdlib.h>\nint hsakmt_crash; __attribute__((visibility(\"default\")))"
-                       "int hsaKmtOpenKFD(void) { abort(); }\n")
+        self.write("crash.c", "#include <stdlib.h>\nint hsakmt_crash; __attribute__((visibility(\"default\")))"
+                   "int hsaKmtOpenKFD(void) { abort(); }\n")
         if not shutil.which("gcc") or subprocess.run(
                 ["gcc", "-shared", "-fPIC", "crash.c", "-o", "crash.so"], cwd=self.folder,
                 check=False).returncode:

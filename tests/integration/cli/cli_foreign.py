@@ -25,9 +25,7 @@ class Foreign(Case):
         super().setUp()
         child = self.start("trace", "-s", f"{MARK}:libsqlite_sub.so?output={self.path('run.db')}",
                            PROGRAM, "3000", "lines", stdin=subprocess.PIPE)
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        self.published = int(child.stdout.readline())
+        self.published = self.line(child)
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         child.communicate(timeout=HANG_S)

@@ -173,6 +173,12 @@ class Case(unittest.TestCase):
         return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(env),
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
+    def line(self, child):
+        """Has a program that publishes for each line do it once; how many events it published."""
+        child.stdin.write("on\n")
+        child.stdin.flush()
+        return int(child.stdout.readline())
+
     def killed_at(self, count, *command, env=None):
         """Kills a command, with all that it has started, at that system call (kill_at.c). How many
         calls there were."""
@@ -206,6 +212,10 @@ class Case(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(self.path(name))) as database:
             database.executescript(text)
 
+    def insert(self, name, sql, rows):
+        with contextlib.closing(sqlite3.connect(self.path(name))) as database, database:
+            database.executemany(sql, rows)
+
     def has_table(self, name, table):
         """False, too, where there is no file."""
         return os.path.exists(self.path(name)) and bool(
@@ -228,11 +238,6 @@ class Faults(Case):
                                 env=self.environment(env), start_new_session=True,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)
-
-    def line(self, child):
-        child.stdin.write("on\n")
-        child.stdin.flush()
-        return int(child.stdout.readline())
 
     def end(self, child):
         _, err = child.communicate(timeout=HANG_S)

@@ -35,9 +35,7 @@ class Recover(Case):
     def killed(self, *command, when=None):
         """rtl was killed while the command waits for a line."""
         child = self.start("trace", "-o", "run.db", *command, stdin=subprocess.PIPE)
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        published = int(child.stdout.readline())
+        published = self.line(child)
         if when:
             self.wait_until(when)
         os.kill(child.pid, signal.SIGKILL)
@@ -126,9 +124,7 @@ class Recover(Case):
     def test_in_use__refused(self):
         child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "10", "lines",
                            stdin=subprocess.PIPE)
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        child.stdout.readline()
+        self.line(child)
         folder = self.in_spool()
         self.refused(1, f"recover: {folder} is in use by process {child.pid}", "recover", folder)
         self.refused(1, f"replay: {folder} is in use by process {child.pid}", "replay", folder)
@@ -279,9 +275,7 @@ class Record(Case):
     def test_killed__recover_completes_the_recording(self):
         child = self.start("record", "-o", "run.rec", PROGRAM, "3000", "lines",
                            stdin=subprocess.PIPE)
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        published = int(child.stdout.readline())
+        published = self.line(child)
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         child.stdin.write("2\n")

@@ -133,11 +133,10 @@ class Report(Case):
 
     def test_programs_own_streams__regions_and_marks(self):
         self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "10", "regions")
-        with sqlite3.connect(self.path("run.db")) as database:
-            database.executescript(
-                "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, ''); INSERT INTO rtl_type VALUES (50, 7, 'tick', '', 0, 0, 'rtl_s_own');"
-                "CREATE TABLE rtl_s_own AS SELECT id + 1000000 AS id, origin, time_ns, instance, correlation FROM rtl_s_rtl_hsa_task_end;")
-        database.close()
+        self.script(
+            "run.db", "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
+            "INSERT INTO rtl_type VALUES (50, 7, 'tick', '', 0, 0, 'rtl_s_own');"
+            "CREATE TABLE rtl_s_own AS SELECT id + 1000000 AS id, origin, time_ns, instance, correlation FROM rtl_s_rtl_hsa_task_end;")
         self.rtl("report", "run.db")
         names = collections.Counter((call[5] == "own" or call[4], call[5]) for call in events(self.read("run.html"))[0])
         self.assertEqual(names, {(True, "own"): 10, ("even", "rtl.default"): 5, ("odd", "rtl.default"): 5,
@@ -218,10 +217,10 @@ class Browser(Case):
     def shown(self, script=""):
         """The text of the page's elements after its script has run, and a test's."""
         page = self.read("run.html")
-        with open(self.path("test.html"), "w", encoding="utf-8") as file:
-            file.write(page.replace("</html>", "<script>(function wait() {\n"
-                                    " if (!document.documentElement.dataset.ready) { setTimeout(wait, 20); return; }\n"
-                                    f" {script} }})();</script></html>"))
+        self.write("test.html", page.replace(
+            "</html>", "<script>(function wait() {\n"
+            " if (!document.documentElement.dataset.ready) { setTimeout(wait, 20); return; }\n"
+            f" {script} }})();</script></html>"))
         done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
                                f"--user-data-dir={self.folder}/chromium", "--virtual-time-budget=20000",
                                "--dump-dom", "file://" + self.path("test.html")],
@@ -273,8 +272,7 @@ class Browser(Case):
     def test_graph_and_step__drawn_with_nodes_and_paths_and_ranks(self):
         self.make()
         self.rtl("report", "run.db")
-        with open(self.path("run.html"), encoding="utf-8") as file:
-            page = file.read()
+        page = self.read("run.html")
         summary, trace = (json.loads(block(page, name)) for name in ("rtl-summary", "rtl-trace"))
         summary["sections"].append({"kind": "graph", "title": "Graph launches", "count": 2, "total_ns": 4000, "rows": [
             {"name": "graph 1, 2 nodes", "count": 2, "total_ns": 4000, "mean_ns": 2000, "share": 1, "nodes": [

@@ -96,8 +96,7 @@ class Rpd(Case):
     def stats(self, name):
         done = self.rtl("replay", name, "-s", "libstats_sub.so?format=json&output=stats.json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        with open(self.path("stats.json"), encoding="utf-8") as file:
-            return json.load(file)
+        return json.loads(self.read("stats.json"))
 
     def rows(self, name):
         return {s["title"]: {r["name"]: (r["count"], r.get("total_ns", 0)) for r in s["rows"]}

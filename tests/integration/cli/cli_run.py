@@ -531,8 +531,7 @@ class Terminal(Case):
         self.settled(rtl, *children(rtl))
 
     def counter(self, *numbers):
-        with open(self.path("counter.py"), "w", encoding="utf-8") as file:
-            file.write(COUNTER)
+        self.write("counter.py", COUNTER)
         self.type(f"'{RTL}' trace -q {PYTHON} counter.py {' '.join(str(int(n)) for n in numbers)}\n")
         self.wait_for("ready")
 
@@ -579,8 +578,7 @@ class Terminal(Case):
         self.wait_for("ready")
         self.type("\x1a")
         self.wait_for_stop()
-        with open(self.path("go"), "w", encoding="utf-8"):
-            pass
+        self.write("go", "")
         self.wait_for("status 9", ask="bg; wait %1; echo status $?\n", every=5)
 
     def left_to_write(self):

@@ -13,11 +13,6 @@ from cli_kit import HANG_S, PROGRAM, RTL, Case
 class Selection(Case):
     """rtl trace and rtl record with --delay, --duration, --repeat; the variables for other processes."""
 
-    def line(self, child):
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        return int(child.stdout.readline())
-
     def line_until(self, child, wanted):
         """Until all, or none, of a line's events are recorded; how many lines that took."""
         lines = 1

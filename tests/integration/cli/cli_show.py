@@ -215,13 +215,9 @@ class Summary(Case):
 
     def database(self, rows, more=""):
         """rows: (gpu, start, end, description_id, opType_id)"""
-        database = sqlite3.connect(self.path("trace.rpd"))
-        database.executescript(RPD + more)
-        database.executemany(
-            'INSERT INTO rocpd_op (gpuId, queueId, sequenceId, completionSignal, start, "end", '
-            "description_id, opType_id) VALUES (?, 0, 0, '', ?, ?, ?, ?)", rows)
-        database.commit()
-        database.close()
+        self.script("trace.rpd", RPD + more)
+        self.insert("trace.rpd", 'INSERT INTO rocpd_op (gpuId, queueId, sequenceId, completionSignal, start, "end", '
+                    "description_id, opType_id) VALUES (?, 0, 0, '', ?, ?, ?, ?)", rows)
 
     def summary(self):
         done = self.rtl("summary", "--json", "trace.rpd")

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """The flight recorder: rtl trace --last, rtl snapshot, and what is left when either is killed."""
 
-import contextlib
 import os
 import re
 import signal
@@ -26,9 +25,7 @@ class Snapshot(Case):
         return child
 
     def line(self, child):
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        self.assertEqual(int(child.stdout.readline()), 100)
+        self.assertEqual(super().line(child), 100)
         self.lines += 1
 
     def end(self, child):
@@ -168,8 +165,7 @@ class Snapshot(Case):
         self.refused(1, "snapshot: there is no running `rtl trace` with the process number 1",
                      "snapshot", "1")
         self.refused(1, "is not the folder of a running rtl", "snapshot", self.folder + "/")
-        with open(self.path("text.db"), "w", encoding="utf-8") as file:
-            file.write("mine")
+        self.write("text.db", "mine")
         self.refused(1, "text.db exists and is not a trace", "trace", "--last", "1", "-o", "text.db",
                      PROGRAM, "1")
         child = self.begin("--last", "1000")
@@ -188,15 +184,12 @@ class Snapshot(Case):
             self.line(child)
             done = self.rtl("snapshot", *outputs, self.in_spool())
             self.assertEqual(done.returncode, 0, done.stderr)
-            with open(self.path("a.csv/kernel_trace.csv"), encoding="utf-8") as file:
-                self.assertEqual(len(file.readlines()), 100 * self.lines + 1)
+            self.assertEqual(len(self.read("a.csv/kernel_trace.csv").splitlines()), 100 * self.lines + 1)
             self.assertEqual(self.ledger("a.db"), 100 * self.lines)
             self.nothing_is_left()
-        with open(self.path("a.csv/mine"), "w", encoding="utf-8") as file:
-            file.write("mine")
+        self.write("a.csv/mine", "mine")
         self.refused(1, "a.csv exists and holds something else", "snapshot", "-o", "a.csv", self.in_spool())
-        with open(self.path("text.json"), "w", encoding="utf-8") as file:
-            file.write("mine")
+        self.write("text.json", "mine")
         self.refused(1, "output text.json exists and is not a trace", "snapshot", "-o", "text.json", self.in_spool())
         self.refused(2, "-o x.foo: unknown suffix", "snapshot", "-o", "x.foo", self.in_spool())
         self.refused(2, "-o %q{RTL_NONE}.db: %q{RTL_NONE} is not set", "snapshot", "-o", "%q{RTL_NONE}.db",
@@ -250,8 +243,7 @@ class Snapshot(Case):
         self.wait_until(lambda: len(os.listdir(folder + "-last")) < 275)
         _, err = child.communicate("x\n", timeout=HANG_S)
         self.assertIn("only the last 256 ended processes", err)
-        with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
-            processes, = db.execute("SELECT count(*) FROM rtl_process").fetchone()
+        (processes,), = self.ask("run.db", "SELECT count(*) FROM rtl_process")
         self.assertLess(processes, 275)
         self.assertGreaterEqual(processes, 256)
 

@@ -8,7 +8,6 @@ import csv
 import io
 import json
 import random
-import sqlite3
 import unittest
 
 from cli_kit import PROGRAM, Case
@@ -30,19 +29,15 @@ class Whose(Case):
 
     def database(self, ops, calls):
         """ops: (gpu, start, end); calls: (tid, start, end, name, domain)"""
-        database = sqlite3.connect(self.path("run.db"))
-        database.executescript(RPD + CALLS)
+        self.script("run.db", RPD + CALLS)
         texts = sorted({text for call in calls for text in call[3:]})
-        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", enumerate(texts, 100))
-        database.executemany(
-            'INSERT INTO rocpd_op (gpuId, queueId, sequenceId, completionSignal, start, "end", '
-            "description_id, opType_id) VALUES (?, 0, 0, '', ?, ?, 4, 2)", ops)
-        database.executemany('INSERT INTO rocpd_api (pid, tid, start, "end", apiName_id, category_id, domain_id,'
-                             " args_id) VALUES (?, ?, ?, ?, ?, 1, ?, 1)",
-                             [(7 + tid % 2, tid, start, end, 100 + texts.index(name), 100 + texts.index(domain))
-                              for tid, start, end, name, domain in calls])
-        database.commit()
-        database.close()
+        self.insert("run.db", "INSERT INTO rocpd_string VALUES (?, ?)", enumerate(texts, 100))
+        self.insert("run.db", 'INSERT INTO rocpd_op (gpuId, queueId, sequenceId, completionSignal, start, "end", '
+                    "description_id, opType_id) VALUES (?, 0, 0, '', ?, ?, 4, 2)", ops)
+        self.insert("run.db", 'INSERT INTO rocpd_api (pid, tid, start, "end", apiName_id, category_id, domain_id,'
+                    " args_id) VALUES (?, ?, ?, ?, ?, 1, ?, 1)",
+                    [(7 + tid % 2, tid, start, end, 100 + texts.index(name), 100 + texts.index(domain))
+                     for tid, start, end, name, domain in calls])
 
     def test_gaps__longest(self):
         rng, ops = random.Random(4), []
@@ -126,8 +121,7 @@ class Whose(Case):
         for by in "thread", "process", "gpu", "group":
             settings = f"output=live.json&format=json&by={by}"
             self.rtl("replay", "-s", f"libstats_sub.so?{settings}", "run.rec")
-            with open(self.path("live.json"), encoding="utf-8") as file:
-                kernels = json.load(file)["sections"][0]
+            kernels = json.loads(self.read("live.json"))["sections"][0]
             done = self.rtl("summary", "--json", "--by", by, "run.db")
             self.assertEqual(json.loads(done.stdout)["sections"][0], kernels, done.stderr)
             self.assertEqual((kernels["by"], sum(key["count"] for key in kernels["keys"])), (by, kernels["count"]))
@@ -136,8 +130,7 @@ class Whose(Case):
             self.assertEqual([(row["key"], row["name"]) for row in rows],
                              [(row["key"], row["name"]) for row in kernels["rows"]])
             self.rtl("trace", "-q", "-s", f"libstats_sub.so?{settings}", PROGRAM, "20", "children")
-            with open(self.path("live.json"), encoding="utf-8") as file:
-                live = json.load(file)["sections"][0]
+            live = json.loads(self.read("live.json"))["sections"][0]
             self.assertEqual([(key["count"], key["total_ns"]) for key in live["keys"]],
                              [(key["count"], key["total_ns"]) for key in kernels["keys"]])
 
@@ -155,8 +148,7 @@ class Whose(Case):
     def test_regions_of_a_programs_own_stream__as_live(self):
         self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=run.db:libstats_sub.so?output=live.json&format=json",
                  PROGRAM, "10", "regions")
-        with open(self.path("live.json"), encoding="utf-8") as file:
-            live = json.load(file)
+        live = json.loads(self.read("live.json"))
         pairs = []
         for sections in live["sections"], self.summary()["sections"]:
             found, = [s for s in sections if s["title"] == "rtl.default, region"]

@@ -6,7 +6,6 @@ them, value by value beside the database of the same run.
 """
 
 import collections
-import contextlib
 import csv
 import functools
 import os
@@ -90,8 +89,7 @@ class Timeline(Case):
         self.rtl("trace", "-o", "c.csv", "true")
         self.assertEqual(self.names(), ["a.csv", "b.csv", "b.db"])
         for folder in ("a.csv", "b.csv"):
-            with open(self.path(folder + "/kernel_trace.csv"), encoding="utf-8") as file:
-                self.assertEqual(len(file.readlines()), 101)
+            self.assertEqual(len(self.read(folder + "/kernel_trace.csv").splitlines()), 101)
         self.refused(2, "with `rtl convert`", "trace", "--in-process", "-o", "d.csv", "true")
         self.refused(2, "%p and %e cannot", "trace", "-o", "d%p.csv", "true")
         os.rename(self.path("b.db"), self.path("a.csv/b.db"))
@@ -223,28 +221,27 @@ class Convert(Case):
         self.refused(1, "nothing is selected by --name", "convert", "regions.db", "-o", "b.csv", "--name", "x")
         self.assertEqual(len(os.listdir(self.path("b.csv"))), 2)
         self.assertEqual(self.converted("--process", "cli_prog*"), expected)
-        pid = sqlite3.connect(self.path("a.db")).execute("SELECT min(pid) FROM rtl_process")
-        self.assertEqual(len(self.converted("--process", str(pid.fetchone()[0]))), 1000)
+        (pid,), = self.ask("a.db", "SELECT min(pid) FROM rtl_process")
+        self.assertEqual(len(self.converted("--process", str(pid))), 1000)
         # the program's times are of its own making, before it started
         self.refused(1, "nothing is selected by --from", "convert", "a.db", "-o", "b.json", "--from", "1ms")
 
     def test_gpu__of_programs_own_streams_too(self):
-        with contextlib.closing(sqlite3.connect(self.path("a.db"))) as database:
-            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, {size}, '');"
-                             for i, (name, column, kind, size) in enumerate((
-                                 ("begin_ns", "begin_ns_rel", "time", 8), ("end_ns", "end_ns_rel", "time", 8),
-                                 ("gpu", "gpu", "uint", 4))))
-            # the first dispatch is of GPU 1, the others of GPU 2
-            database.executescript(
-                "INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 1, queue, submit_tid, flags, scope, hip_stream"
-                " FROM rtl_s_rtl_hsa_task_end_g2; UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 2 WHERE id < 900;"
-                "UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT min(id) FROM rtl_s_rtl_hsa_task_end);"
-                "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
-                "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 0, 'rtl_s_own');" + fields +
-                "INSERT INTO rtl_origin SELECT 900, process, tid, 0, 0 FROM rtl_origin LIMIT 1;"
-                "CREATE TABLE rtl_s_own AS SELECT e.id + 1000000 AS id, 900 AS origin, time_ns, instance, correlation, begin_ns_rel,"
-                " end_ns_rel, gpu FROM rtl_s_rtl_hsa_task_end AS e JOIN rtl_s_rtl_hsa_task_end_g2 AS g ON g.id = e.g2"
-                " GROUP BY gpu;")
+        fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, {size}, '');"
+                         for i, (name, column, kind, size) in enumerate((
+                             ("begin_ns", "begin_ns_rel", "time", 8), ("end_ns", "end_ns_rel", "time", 8),
+                             ("gpu", "gpu", "uint", 4))))
+        # the first dispatch is of GPU 1, the others of GPU 2
+        self.script(
+            "a.db", "INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 1, queue, submit_tid, flags, scope, hip_stream"
+            " FROM rtl_s_rtl_hsa_task_end_g2; UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 2 WHERE id < 900;"
+            "UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT min(id) FROM rtl_s_rtl_hsa_task_end);"
+            "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
+            "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 0, 'rtl_s_own');" + fields +
+            "INSERT INTO rtl_origin SELECT 900, process, tid, 0, 0 FROM rtl_origin LIMIT 1;"
+            "CREATE TABLE rtl_s_own AS SELECT e.id + 1000000 AS id, 900 AS origin, time_ns, instance, correlation, begin_ns_rel,"
+            " end_ns_rel, gpu FROM rtl_s_rtl_hsa_task_end AS e JOIN rtl_s_rtl_hsa_task_end_g2 AS g ON g.id = e.g2"
+            " GROUP BY gpu;")
         for options, gpus in (((), [1, 2]), (("--gpu", "1"), [1]), (("--gpu", "2"), [2])):
             self.converted(*options)
             events = load(self.path("b.json"))["traceEvents"]

@@ -119,9 +119,7 @@ class TwoUsers(Case):
         return child
 
     def line(self, child):
-        child.stdin.write("1\n")
-        child.stdin.flush()
-        self.assertEqual(int(child.stdout.readline()), 100)
+        self.assertEqual(super().line(child), 100)
 
     def end(self, child):
         _, err = child.communicate(timeout=SHORT_S)

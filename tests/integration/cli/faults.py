@@ -326,8 +326,7 @@ class Stalled(Faults):
             "RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200", **NO_GROWTH})
         recorded = self.line(child)
         self.assertLess(recorded, 20000)
-        with open(self.path("go"), "w", encoding="utf-8"):
-            pass
+        self.write("go", "")
         lines, after = self.until_waited_for(child)
         err = self.end(child)
         self.assertEqual(child.returncode, 0, err)

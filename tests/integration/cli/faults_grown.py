@@ -54,8 +54,7 @@ class Grown(Faults):
             "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW_EVENTS}", **SMALL})
         published = sum(self.line(child) for _ in range(4))
         self.assertEqual(published, COUNT * 4)
-        with open(self.path("go"), "w", encoding="utf-8"):
-            pass
+        self.write("go", "")
         self.assertEqual(self.end(child), "")
         self.check(published)
 

@@ -191,8 +191,7 @@ class EndsInOrder(Faults):
                         "until test -s on; do sleep 0.01; done",
                         preexec_fn=lambda: os.mkfifo(self.path("go")))
         self.assertEqual(done.returncode, 0)
-        with open(self.path("go"), "w", encoding="utf-8") as file:
-            file.write("go\n")
+        self.write("go", "go\n")
         self.wait_until(lambda: os.path.exists(self.path("late.out")))
         # it publishes until its ring is full, then looks, and goes on
         self.wait_until(lambda: self.read("on").count("\n") == 2)
