@@ -130,7 +130,7 @@ class Merge(Case):
         self.refused(2, "-o FILE", "merge", "a.db", "b.db")
         self.refused(2, "two traces or more", "merge", "-o", "x.db", "a.db")
         self.refused(2, "one of the traces", "merge", "-o", "a.db", "a.db", "b.db")
-        self.refused(1, "in a trace before it", "merge", "-o", "x.db", "a.db", "a.db")
+        self.refused(1, "that an earlier trace holds, too", "merge", "-o", "x.db", "a.db", "a.db")
         self.refused(1, "x.txt exists and is not a trace", "merge", "-o", self.write("x.txt", "mine"), "a.db", "b.db")
         self.refused(1, "No such file", "merge", "-o", "x.db", "a.db", "missing.db")
         self.refused(1, "not a trace", "merge", "-o", "x.db", "a.db", self.write("text", "x" * 9999))
