@@ -137,7 +137,7 @@ class Merge(Case):
         self.script("rpd.db", RPD)
         self.refused(1, "merge those of one kind", "merge", "-o", "x.db", "a.db", "rpd.db")
         self.script("b.db", "UPDATE rtl_meta SET value = 'index' WHERE key = 'gpu'")
-        self.refused(1, "of another kind", "merge", "-o", "x.db", "a.db", "b.db")
+        self.refused(1, "differs from the first trace", "merge", "-o", "x.db", "a.db", "b.db")
         self.refused(1, "", "merge", "-o", "missing/x.db", "a.db", "b.db")
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("x.db")], [])
 
