@@ -35,6 +35,8 @@
 #define LAST_PASSES 1000
 /* Longest sleep where nobody can ring. */
 #define CUT_OFF_MS 10u
+/* Before the last passes of one that was attached, whose process goes on. */
+#define LEAVE_NS 50000000
 
 /* A spool that has been seen. */
 struct spool_state {
@@ -661,6 +663,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	leave_page(c);
 	host_stop_publishing(c->host);
+	if (c->attached) /* a thread in the middle of an event, perhaps off its processor, ends it */
+		nanosleep(&(struct timespec){.tv_nsec = LEAVE_NS}, NULL);
 	serve_snapshots(c);
 	tell_progress(c, false);
 	while (host_note_published(c->host), passes && drain(c, true)) {
