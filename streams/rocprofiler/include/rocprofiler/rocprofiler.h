@@ -76,10 +76,7 @@ typedef struct {
 		struct {
 			void *ptr;
 			uint32_t size;
-			union {
-				uint32_t instance_count;
-				uint32_t instances; /**< the specification's name */
-			};
+			uint32_t instance_count;
 			bool copy;
 		} result_bytes;
 	};
