@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array.h"
+
 /** Exit statuses; a traced command's own is passed on instead. */
 enum cli_status {
 	CLI_OK = 0,
@@ -146,6 +148,8 @@ char *cli_quote(const char *text);
 /** What an allocation has returned, if that is not NULL: without memory rtl ends, after a line. What a program
  *  has recorded stays in its spool. */
 void *cli_need(void *memory);
+/** The next element of an array (array.h), to be set. */
+#define CLI_ADD(list, count) ((__typeof__(list))cli_need(ARRAY_ADD(list, count)))
 /** A text, to be freed; as cli_need. */
 char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

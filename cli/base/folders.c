@@ -69,13 +69,6 @@ static bool is_own_folder(const char *path, const char *prefix, struct stat *st)
 	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
 }
 
-static void append(struct folders *folders, const struct folder *folder)
-{
-	folders->items =
-		cli_need(reallocarray(folders->items, folders->count + 1, sizeof(*folders->items)));
-	folders->items[folders->count++] = *folder;
-}
-
 static void add_folder(void *user, const char *path)
 {
 	struct folders *folders = user;
@@ -87,15 +80,13 @@ static void add_folder(void *user, const char *path)
 	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
 	if (folder.is.kind == RTL_FOLDER_DEBRIS) {
-		folders->debris = cli_need(reallocarray(folders->debris, folders->debris_count + 1,
-							sizeof(*folders->debris)));
-		folders->debris[folders->debris_count++] = cli_need(strdup(path));
+		*CLI_ADD(folders->debris, folders->debris_count) = cli_need(strdup(path));
 		return;
 	}
 	folder.changed = st.st_mtime;
 	add_bytes(&folder.bytes, path);
 	folder.path = cli_need(strdup(path));
-	append(folders, &folder);
+	*CLI_ADD(folders->items, folders->count) = folder;
 }
 
 static int by_age(const void *a, const void *b)
@@ -266,7 +257,7 @@ static void add_sleeper(void *user, const char *path)
 	folder.changed = st.st_mtime;
 	folder.collector = session.in_use ? session.pid : 0;
 	folder.path = cli_need(strdup(path));
-	append(folders, &folder);
+	*CLI_ADD(folders->items, folders->count) = folder;
 }
 
 void sleepers_find(struct folders *folders)

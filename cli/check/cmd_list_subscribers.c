@@ -72,9 +72,7 @@ static void list_one(void *user, const char *path)
 		subscriber = rtl_plugin_subscriber(plugin);
 	write_plugin(&listing->view.json, path, shadow, subscriber, message);
 	rtl_plugin_close(plugin);
-	listing->paths =
-		cli_need(reallocarray(listing->paths, listing->count + 1, sizeof(*listing->paths)));
-	listing->paths[listing->count++] = cli_need(strdup(path));
+	*CLI_ADD(listing->paths, listing->count) = cli_need(strdup(path));
 }
 
 static int list(void *request)

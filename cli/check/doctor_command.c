@@ -58,9 +58,7 @@ static int on_stream(void *instance, const struct rtl_stream_info *stream)
 
 static int on_process(void *instance, const struct rtl_process *process)
 {
-	into->processes = cli_need(
-		reallocarray(into->processes, into->process_count + 1, sizeof(*into->processes)));
-	into->processes[into->process_count++] = (struct doctor_process){
+	*CLI_ADD(into->processes, into->process_count) = (struct doctor_process){
 		.pid = process->pid, .program = cli_need(strdup(cli_text(process->program)))};
 	return 0;
 }

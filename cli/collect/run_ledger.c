@@ -43,9 +43,7 @@ static void add_stream(struct run_ledger *ledger, const struct stream *s)
 		free(s->causes);
 		return;
 	}
-	ledger->losses = cli_need(
-		reallocarray(ledger->losses, ledger->loss_count + 1, sizeof(*ledger->losses)));
-	ledger->losses[ledger->loss_count++] =
+	*CLI_ADD(ledger->losses, ledger->loss_count) =
 		(struct run_loss){cli_need(strdup(s->name)), s->causes, s->published, lost};
 }
 

@@ -50,9 +50,7 @@ void session_fini(struct session *session)
 
 void session_set(struct session *session, const char *name, const char *value)
 {
-	session->variables = cli_need(reallocarray(session->variables, session->variable_count + 1,
-						   sizeof(*session->variables)));
-	session->variables[session->variable_count++] = (struct session_variable){
+	*CLI_ADD(session->variables, session->variable_count) = (struct session_variable){
 		.name = cli_need(strdup(name)), .value = cli_need(strdup(value))};
 }
 
@@ -438,9 +436,8 @@ static void note_timeline(struct session *session, const char *pattern)
 	struct output_names_room room;
 	const struct output_names names = output_names_here(&room);
 
-	session->timelines = cli_need(reallocarray(session->timelines, session->timeline_count + 1,
-						   sizeof(*session->timelines)));
-	session->timelines[session->timeline_count++] = cli_need(output_glob(pattern, &names));
+	*CLI_ADD(session->timelines, session->timeline_count) =
+		cli_need(output_glob(pattern, &names));
 }
 
 /* What the subscriber writes to, by its pattern. */
@@ -590,9 +587,7 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list)
 		fputs(question, list);
 	session->takes_operations |= is_own(rtl_plugin_subscriber(plugin)) ||
 				     !strcmp(rtl_plugin_subscriber(plugin)->name, "clickhouse");
-	session->plugins = cli_need(reallocarray(session->plugins, session->plugin_count + 1,
-						 sizeof(*session->plugins)));
-	session->plugins[session->plugin_count++] = plugin;
+	*CLI_ADD(session->plugins, session->plugin_count) = plugin;
 	return write_output(session, plugin, list, question && question[1]);
 }
 

@@ -19,15 +19,6 @@ static struct report *report_of(struct timeline *timeline)
 	return (struct report *)((char *)timeline - offsetof(struct report, sink.timeline));
 }
 
-/* An array with room for one more; it may move. */
-static void *grow(void *array, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return array;
-	*room = *room ? *room * 2 : 64;
-	return cli_need(reallocarray(array, *room, size));
-}
-
 /* The number plus one that a key has, or the next one gets. */
 static uint64_t number_of(struct map *map, uint64_t key, size_t next)
 {
@@ -72,11 +63,9 @@ static uint64_t find_track(struct report *report, const struct timeline_track *o
 
 	if (found <= report->track_count)
 		return found;
-	report->tracks =
-		grow(report->tracks, report->track_count, &report->track_room, sizeof(track));
 	if (!is_thread)
 		track.number = is_copies ? 0 : free_number(report, track.gpu, track.number);
-	report->tracks[report->track_count++] = track;
+	*CLI_ADD(report->tracks, report->track_count) = track;
 	return found;
 }
 
@@ -92,9 +81,7 @@ static uint64_t find_name(struct report *report, const struct timeline_slice *sl
 
 	if (found <= report->name_count)
 		return found;
-	report->names =
-		grow(report->names, report->name_count, &report->name_room, sizeof(*report->names));
-	report->names[report->name_count++] = (struct report_name){text, slice->category};
+	*CLI_ADD(report->names, report->name_count) = (struct report_name){text, slice->category};
 	return found;
 }
 
@@ -204,9 +191,8 @@ static void slice(struct timeline *timeline, const struct timeline_track *of,
 		track->left_out++;
 		return;
 	}
-	track->events = grow(track->events, track->count, &track->room, sizeof(event));
 	event.name = (uint32_t)name - 1;
-	track->events[track->count++] = event;
+	*CLI_ADD(track->events, track->count) = event;
 	if (++report->count > report->most + report->most / 4)
 		leave_out(report);
 }

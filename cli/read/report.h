@@ -18,7 +18,6 @@ struct report_track {
 	size_t count;
 	uint64_t left_out, shortest_ns; /* what is shorter, and others about as long, is left out */
 	struct report_event *events;
-	size_t room;
 };
 
 struct report {
@@ -39,7 +38,7 @@ struct report {
 	unsigned char *packed;
 	size_t packed_size;
 	/* Its own. */
-	size_t track_room, name_room, count;
+	size_t count;
 	struct map track_of, name_of; /* index + 1 */
 };
 

@@ -274,8 +274,6 @@ static int list(void *user)
 		json_number(&view.json, "attached", (uint64_t)folders.items[i].collector);
 		json_end(&view.json);
 	}
-	json_end(&view.json);
-	json_end(&view.json);
 	status = view_end(
 		&view,
 		"WITH p AS (SELECT json_extract(value, '$.pid') AS pid,"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "name.h"
 
+#include "array.h"
 #include "json.h"
 #include "utf8.h"
 
@@ -64,29 +65,15 @@ static struct name *make(const struct text *text, uint32_t number)
 	return name;
 }
 
-/* Sees to it that the list has room for one more. */
-static bool make_room(struct names *names)
-{
-	const uint32_t room = names->room ? 2 * names->room : 256;
-	struct name **list;
-
-	if (names->hash.count < names->room)
-		return true;
-	list = reallocarray(names->list, room, sizeof(*list));
-	if (!list)
-		return false;
-	names->list = list;
-	names->room = room;
-	return true;
-}
-
 static struct name *find_or_add(struct names *names, const struct text *text)
 {
-	struct name **place = hash_find(&names->hash, &kind, text->hash, text), *name;
+	struct name **place = hash_find(&names->hash, &kind, text->hash, text);
+	struct name *name = NULL;
 
 	if (place)
 		return *place;
-	name = make_room(names) ? make(text, (uint32_t)names->hash.count + 1) : NULL;
+	if (array_has_room(&names->list, names->hash.count, sizeof(*names->list)))
+		name = make(text, (uint32_t)names->hash.count + 1);
 	place = name ? hash_add(&names->hash, &kind, text->hash, text) : NULL;
 	if (!place) {
 		free(name);

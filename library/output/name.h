@@ -21,7 +21,6 @@ struct name {
 struct names {
 	struct hash hash;
 	struct name **list; /**< in the order of their numbers */
-	uint32_t room;
 };
 
 /** The name for a text of any bytes; it lives as long as the table. NULL: out of memory. */

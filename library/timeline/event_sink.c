@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_sink.h"
 
+#include "array.h"
 #include "demangle.h"
 
 /* ---- what the host knows: processes, and names, each asked for once ---- */
@@ -133,27 +134,21 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 {
 	struct loss_target *target = user;
 	struct timeline *timeline = target->timeline;
-	struct timeline_loss *losses =
-		reallocarray(timeline->losses, timeline->loss_count + 1, sizeof(*losses));
+	struct timeline_loss *loss = ARRAY_ADD(timeline->losses, timeline->loss_count);
 
-	if (!losses)
+	if (!loss)
 		return;
-	timeline->losses = losses;
-	losses += timeline->loss_count;
-	*losses = (struct timeline_loss){target->stream, strdup(cause), count};
-	timeline->loss_count += losses->cause != NULL;
+	*loss = (struct timeline_loss){target->stream, strdup(cause), count};
+	timeline->loss_count -= !loss->cause;
 }
 
 static bool add_ledger(struct timeline *timeline, const struct timeline_ledger *ledger)
 {
-	struct timeline_ledger *ledgers =
-		reallocarray(timeline->ledgers, timeline->ledger_count + 1, sizeof(*ledgers));
+	struct timeline_ledger *added = ARRAY_ADD(timeline->ledgers, timeline->ledger_count);
 
-	if (!ledgers)
-		return false;
-	timeline->ledgers = ledgers;
-	ledgers[timeline->ledger_count++] = *ledger;
-	return true;
+	if (added)
+		*added = *ledger;
+	return added != NULL;
 }
 
 void event_sink_update_ledger(struct event_sink *sink, bool end)

@@ -198,11 +198,9 @@ static struct interval *interval_of(struct event_sink *sink, const struct work_p
 		interval = interval->next;
 	if (interval)
 		return interval;
-	interval = calloc(1, sizeof(*interval));
-	if (!interval) {
-		sink->timeline.out_of_memory = true;
+	interval = timeline_alloc(&sink->timeline, sizeof(*interval));
+	if (!interval)
 		return NULL;
-	}
 	snprintf(shown, sizeof(shown), "%.200s, process %d", name->text, process->pid);
 	interval->gpu = gpu;
 	interval->number = number;

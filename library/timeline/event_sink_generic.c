@@ -61,14 +61,14 @@ static struct type *new_type(struct stream *stream, const struct rtl_type_info *
 {
 	struct event_sink *sink = stream->sink;
 	const uint32_t count = info->field_count;
-	struct type *type = calloc(1, sizeof(*type));
+	struct type *type = timeline_alloc(&sink->timeline, sizeof(*type));
 	char name[256];
 
 	if (type)
-		type->keys = calloc(2 * (size_t)count + 1, sizeof(struct name *));
+		type->keys = timeline_alloc(&sink->timeline,
+					    (2 * (size_t)count + 1) * sizeof(struct name *));
 	if (!type || !type->keys) {
 		free(type);
-		sink->timeline.out_of_memory = true;
 		return NULL;
 	}
 	type->info = info;

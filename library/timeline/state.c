@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "array.h"
 #include "output_place.h"
 #include "output_writer.h"
 
@@ -81,22 +82,15 @@ static struct state_ring *find_ring(struct state *state, uint64_t spool, uint32_
 {
 	const uint64_t key = hash_number(spool) + ring;
 	uint64_t index = map_get(&state->ring_index, key);
+	struct state_ring *added;
 
 	if (index)
 		return &state->rings[index - 1];
-	if (state->ring_count == state->ring_size) {
-		const size_t size = state->ring_size ? 2 * state->ring_size : 64;
-		struct state_ring *rings = reallocarray(state->rings, size, sizeof(*rings));
-
-		out_of_memory_unless(state, rings);
-		if (!rings)
-			return NULL;
-		state->rings = rings;
-		state->ring_size = size;
-	}
-	out_of_memory_unless(state, map_set(&state->ring_index, key, state->ring_count + 1));
-	state->rings[state->ring_count] = (struct state_ring){.spool = spool, .ring = ring};
-	return &state->rings[state->ring_count++];
+	added = ARRAY_ADD(state->rings, state->ring_count);
+	out_of_memory_unless(state, added && map_set(&state->ring_index, key, state->ring_count));
+	if (added)
+		*added = (struct state_ring){.spool = spool, .ring = ring};
+	return added;
 }
 
 void state_set_ring(struct state *state, uint64_t spool, uint32_t ring, uint64_t position)

@@ -32,7 +32,7 @@ struct state {
 	int64_t unix_ns;
 	uint64_t base_ns, offset, latest_ns;
 	struct state_ring *rings;
-	size_t ring_count, ring_size;
+	size_t ring_count;
 	struct map ring_index; /* hash of spool and ring -> index + 1 */
 	struct map pids;       /* spool -> pid */
 	struct map tracks;     /* key of a track -> tid */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline.h"
+#include "array.h"
 
 #include <stdio.h>
 
@@ -168,6 +169,14 @@ void timeline_fini(struct timeline *timeline, bool done)
 	*timeline = (struct timeline){0};
 }
 
+void *timeline_alloc(struct timeline *timeline, size_t size)
+{
+	void *made = calloc(1, size);
+
+	timeline->out_of_memory |= !made;
+	return made;
+}
+
 struct name *timeline_intern(struct timeline *timeline, const char *text)
 {
 	struct name *name = names_of(&timeline->names, text, strlen(text));
@@ -211,11 +220,9 @@ struct timeline_process *timeline_process(struct timeline *timeline, uint64_t ke
 	if (process && strcmp(process->name, name) == 0)
 		return process;
 	if (!process) {
-		process = calloc(1, sizeof(*process));
-		if (!process) {
-			timeline->out_of_memory = true;
+		process = timeline_alloc(timeline, sizeof(*process));
+		if (!process)
 			return NULL;
-		}
 		process->key = key;
 		process->is_gpu = is_gpu;
 		process->number = number;
@@ -265,21 +272,18 @@ static uint64_t state_key(const struct timeline_track *track)
 static struct timeline_lane *add_lane(struct timeline *timeline, struct timeline_track *track,
 				      uint32_t tid)
 {
-	struct timeline_lane **lanes =
-		reallocarray(track->lanes, track->lane_count + 1, sizeof(struct timeline_lane *));
+	const uint32_t number = track->lane_count;
 	struct timeline_lane *lane = calloc(1, sizeof(*lane));
+	struct timeline_lane **place = lane ? ARRAY_ADD(track->lanes, track->lane_count) : NULL;
 
-	if (lanes)
-		track->lanes = lanes;
-	if (!lanes || !lane) {
+	if (!place) {
 		free(lane);
 		timeline->out_of_memory = true;
 		return NULL;
 	}
-	lane->tid = tid ? tid : choose_tid(timeline, track, track->lane_count);
-	lane->uuid =
-		hash_number(track->process->uuid + hash_number(track->key) + track->lane_count) | 1;
-	track->lanes[track->lane_count++] = lane;
+	lane->tid = tid ? tid : choose_tid(timeline, track, number);
+	lane->uuid = hash_number(track->process->uuid + hash_number(track->key) + number) | 1;
+	*place = lane;
 	timeline->writer->lane(timeline, track, track->lane_count - 1);
 	if (timeline->has_state && track->lane_count == 1)
 		state_set_track(&timeline->state, state_key(track), lane->tid);
@@ -303,12 +307,10 @@ static void take_over(struct timeline *timeline, struct timeline_track *track)
 struct timeline_track *timeline_add(struct timeline *timeline, struct timeline_process *process,
 				    enum timeline_kind kind, uint64_t number, const char *name)
 {
-	struct timeline_track *track = calloc(1, sizeof(*track));
+	struct timeline_track *track = timeline_alloc(timeline, sizeof(*track));
 
-	if (!track) {
-		timeline->out_of_memory = true;
+	if (!track)
 		return NULL;
-	}
 	track->process = process;
 	track->kind = kind;
 	track->number = number;

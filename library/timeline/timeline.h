@@ -229,6 +229,8 @@ struct timeline_track *timeline_add_counter(struct timeline *timeline,
 					    const char *name, const char *unit);
 /** Another name for a track that is there. */
 void timeline_rename(struct timeline *timeline, struct timeline_track *track, const char *name);
+/** Zeros, to be freed. NULL: out of memory, which is kept. */
+void *timeline_alloc(struct timeline *timeline, size_t size);
 /** A name for slices, categories and keys; NULL: out of memory, which is kept. */
 struct name *timeline_intern(struct timeline *timeline, const char *text);
 

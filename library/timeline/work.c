@@ -138,11 +138,9 @@ struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, 
 		process = process->next;
 	if (process)
 		return process;
-	process = calloc(1, sizeof(*process));
-	if (!process) {
-		work->timeline->out_of_memory = true;
+	process = timeline_alloc(work->timeline, sizeof(*process));
+	if (!process)
 		return NULL;
-	}
 	process->key = key;
 	process->pid = pid;
 	process->host = hash_text(host_name ? host_name : "", host_name ? strlen(host_name) : 0);
@@ -210,11 +208,9 @@ struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint3
 		 name ? name : "", name && *name ? ")" : "",
 		 process->host != work->first_host ? " of another host" : "");
 	if (!gpu) {
-		gpu = calloc(1, sizeof(*gpu));
-		if (!gpu) {
-			work->timeline->out_of_memory = true;
+		gpu = timeline_alloc(work->timeline, sizeof(*gpu));
+		if (!gpu)
 			return NULL;
-		}
 		gpu->node = node;
 		gpu->agent = work_agent(work, node);
 		gpu->host = process->host;

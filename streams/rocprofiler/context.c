@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "context.h"
+#include "array.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -408,17 +409,10 @@ hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
 static void on_sample(void *user, const struct library_sample *sample)
 {
 	struct context *context = user;
+	struct library_sample *added = ARRAY_ADD(context->samples, context->sample_count);
 
-	if (context->sample_count == context->sample_room) {
-		size_t room = context->sample_room ? 2 * context->sample_room : 64;
-		struct library_sample *samples =
-			reallocarray(context->samples, room, sizeof(*samples));
-		if (!samples)
-			return;
-		context->samples = samples;
-		context->sample_room = room;
-	}
-	context->samples[context->sample_count++] = *sample;
+	if (added)
+		*added = *sample;
 }
 
 /* The samples of an input: at most so many as there are. */

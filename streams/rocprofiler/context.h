@@ -20,7 +20,7 @@ struct context {
 	struct library_events events;
 	struct library_count *count; /* NULL: without features, for times only */
 	struct library_sample *samples;
-	size_t sample_count, sample_room;
+	size_t sample_count;
 	bool has_data;
 
 	hsa_queue_t *queue;   /* standalone */

@@ -22,6 +22,7 @@
 #include "../common/shared.h"
 #include "../common/text.h"
 #include "../common/threads.h"
+#include "array.h"
 #include "events/events.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -93,7 +94,7 @@ struct kept {
 
 struct stack {
 	int32_t level;
-	uint32_t count, capacity;
+	uint32_t count;
 	struct kept *ranges;
 };
 
@@ -137,21 +138,6 @@ static void keep_range(struct kept *kept, const struct range *range)
 	memcpy(kept->name, range->name.text, range->name.length);
 }
 
-static bool make_room(struct stack *stack)
-{
-	const uint32_t capacity = stack->capacity ? 2 * stack->capacity : 16;
-	struct kept *ranges;
-
-	if (stack->count < stack->capacity)
-		return true;
-	ranges = reallocarray(stack->ranges, capacity, sizeof(*stack->ranges));
-	if (!ranges)
-		return false;
-	stack->ranges = ranges;
-	stack->capacity = capacity;
-	return true;
-}
-
 /* How many ranges this thread has pushed and not popped, recorded or not. */
 static int32_t ranges_level(void)
 {
@@ -162,16 +148,18 @@ static int32_t ranges_level(void)
 static bool ranges_push(const struct range *range)
 {
 	struct stack *stack = my_stack();
+	struct kept *kept;
 
 	if (!stack)
 		return false;
 	stack->level++;
 	if (!range)
 		return true;
-	if (!make_room(stack))
+	kept = ARRAY_ADD(stack->ranges, stack->count);
+	if (!kept)
 		return false;
-	keep_range(&stack->ranges[stack->count], range);
-	stack->ranges[stack->count++].range.level = stack->level - 1;
+	keep_range(kept, range);
+	kept->range.level = stack->level - 1;
 	return true;
 }
 

@@ -3,6 +3,7 @@
  * an earlier host has stored of a process is found again by its spool. */
 #include <inttypes.h>
 
+#include "array.h"
 #include "output_name.h"
 #include "sub.h"
 
@@ -105,15 +106,14 @@ static enum http_result find_process(struct sub *sub, struct process *process, b
 static bool add_mark(struct process *process, const char *table, size_t length, uint32_t ring,
 		     uint64_t position)
 {
-	struct mark *marks = reallocarray(process->marks, process->mark_count + 1, sizeof(*marks));
-	char *name = marks ? strndup(table, length) : NULL;
+	char *name = strndup(table, length);
+	struct mark *mark = name ? ARRAY_ADD(process->marks, process->mark_count) : NULL;
 
-	if (marks)
-		process->marks = marks;
-	if (!name)
-		return false;
-	marks[process->mark_count++] = (struct mark){name, ring, position};
-	return true;
+	if (mark)
+		*mark = (struct mark){name, ring, position};
+	else
+		free(name);
+	return mark != NULL;
 }
 
 /* Asks for all tables of events at once. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_rows.c: rows of storage tables, and the events that they were. See reader.h. */
+#include "array.h"
 #include "plan.h"
 #include "reader.h"
 
@@ -448,15 +449,15 @@ static void open_table(struct reader *r, uint32_t stream, const struct rtl_type_
 		       const char *name)
 {
 	struct table *t = reader_alloc(r, 1, sizeof(*t));
-	struct table **tables = reallocarray(r->tables, r->table_count + 1, sizeof(struct table *));
+	struct table **place = t ? ARRAY_ADD(r->tables, r->table_count) : NULL;
 	struct plan plan;
 
-	r->tables = tables ? tables : r->tables;
-	if (!t || !tables || !plan_init(&plan, type)) {
+	if (place)
+		*place = t;
+	if (!place || !plan_init(&plan, type)) {
 		reader_fail(r, RTL_ENOMEM, "out of memory");
 		return;
 	}
-	r->tables[r->table_count++] = t;
 	*t = (struct table){.name = name, .stream = stream, .type = type};
 	t->columns = reader_alloc(r, plan.count, sizeof(*t->columns));
 	t->groups = reader_alloc(r, plan.group_count, sizeof(*t->groups));

@@ -2,6 +2,7 @@
 /* See gpu_time.h. */
 #include "gpu_time.h"
 
+#include "array.h"
 #include "model.h"
 
 #define ROWS_MOST 4096u
@@ -60,22 +61,19 @@ uint32_t idle_rows_add(struct idle_rows *rows, enum idle_cause cause,
 {
 	const uint64_t key = hash_pair((uintptr_t)thread, (uintptr_t)what) + cause;
 	uint32_t number = (uint32_t)map_get(&rows->of, key);
-	struct idle_row *row = rows->list;
+	struct idle_row *row;
 
 	if (!number && rows->count >= ROWS_MOST && (thread || what))
 		return idle_rows_add(rows, cause, NULL, NULL, ns);
-	if (!number && rows->count == rows->room) {
-		row = reallocarray(rows->list, rows->room + 64, sizeof(*row));
-		rows->list = row ? row : rows->list;
-		rows->room += row ? 64 : 0;
-	}
 	if (!number) {
-		if (!row || !map_set(&rows->of, key, rows->count + 1))
+		if (!array_has_room(&rows->list, rows->count, sizeof(*row)) ||
+		    !map_set(&rows->of, key, rows->count + 1))
 			return 0;
 		number = ++rows->count;
-		row[number - 1] = (struct idle_row){.cause = cause, .thread = thread, .what = what};
+		rows->list[number - 1] =
+			(struct idle_row){.cause = cause, .thread = thread, .what = what};
 	}
-	row += number - 1;
+	row = &rows->list[number - 1];
 	row->count++;
 	row->total_ns += ns;
 	row->longest_ns = ns > row->longest_ns ? ns : row->longest_ns;

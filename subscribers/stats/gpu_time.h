@@ -51,7 +51,7 @@ struct idle_row {
 /* All zeros is none. */
 struct idle_rows {
 	struct idle_row *list;
-	uint32_t count, room;
+	uint32_t count;
 	struct map of;
 };
 

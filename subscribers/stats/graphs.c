@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sink.h: launches of graphs. */
+#include "array.h"
 #include "model.h"
 #include "sink.h"
 
@@ -265,21 +266,17 @@ bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint6
 		     const struct graph_work *work)
 {
 	struct launch *launch;
+	struct graph_work *added;
 
 	if (!graphs_is_launch(graphs, event, scope))
 		return true;
 	launch = launch_of(graphs, event);
 	if (!launch)
 		return false;
-	if (!(launch->count & (launch->count - 1))) {
-		const size_t room = launch->count ? 2 * (size_t)launch->count : 1;
-		struct graph_work *larger = reallocarray(launch->works, room, sizeof(*larger));
-
-		if (!larger)
-			return false;
-		launch->works = larger;
-	}
-	launch->works[launch->count++] = *work;
+	added = ARRAY_ADD(launch->works, launch->count);
+	if (!added)
+		return false;
+	*added = *work;
 	graphs->works++;
 	return true;
 }

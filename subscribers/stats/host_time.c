@@ -2,6 +2,7 @@
 /* See host_time.h. */
 #include "host_time.h"
 
+#include "array.h"
 #include "model.h"
 
 #define LANE_LEAST 256u
@@ -286,17 +287,13 @@ void host_time_close(struct host_time *time)
 bool host_time_add_pause(struct host_time *time, uint64_t begin, uint64_t end,
 			 const struct summary_process *process)
 {
-	struct pause *larger =
-		reallocarray(time->pauses, time->pause_count + 1, sizeof(*time->pauses));
-	size_t at = time->pause_count;
+	struct pause *at = ARRAY_ADD(time->pauses, time->pause_count);
 
-	if (!larger)
+	if (!at)
 		return false;
-	time->pauses = larger;
-	for (; at && larger[at - 1].begin > begin; at--)
-		larger[at] = larger[at - 1];
-	larger[at] = (struct pause){begin, end, process};
-	time->pause_count++;
+	for (; at > time->pauses && at[-1].begin > begin; at--)
+		*at = at[-1];
+	*at = (struct pause){begin, end, process};
 	return true;
 }
 

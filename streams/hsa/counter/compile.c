@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "program.h"
 
 enum {
@@ -66,20 +67,16 @@ static void unexpected(struct compiler *c, const char *wanted)
 static void emit(struct compiler *c, struct step step)
 {
 	struct metric *metric = c->metric;
+	struct step *added;
 
 	if (c->failed)
 		return;
 	if (metric->step_count == STEPS_MOST)
 		return fail(c, "the expression of %s is too long", c->whose);
-	if (metric->step_count == metric->step_room) {
-		size_t room = metric->step_room ? 2 * metric->step_room : 16;
-		struct step *steps = reallocarray(metric->steps, room, sizeof(*steps));
-		if (!steps)
-			return fail(c, "out of memory");
-		metric->steps = steps;
-		metric->step_room = room;
-	}
-	metric->steps[metric->step_count++] = step;
+	added = ARRAY_ADD(metric->steps, metric->step_count);
+	if (!added)
+		return fail(c, "out of memory");
+	*added = step;
 	if (step.kind <= STEP_NO_VALUE)
 		c->stack++;
 	else if (step.kind <= STEP_DIVIDE)
@@ -93,7 +90,7 @@ static void emit(struct compiler *c, struct step step)
 static void emit_input(struct compiler *c, const struct metric_input *input)
 {
 	struct metric *metric = c->metric;
-	struct metric_input *inputs;
+	struct metric_input *added;
 	size_t i = 0;
 
 	while (i < metric->input_count && !metric_input_is_same(&metric->inputs[i], input))
@@ -101,11 +98,10 @@ static void emit_input(struct compiler *c, const struct metric_input *input)
 	if (i == metric->input_count) {
 		if (i == INPUTS_MOST)
 			return fail(c, "%s needs more than %d counters", c->whose, INPUTS_MOST);
-		inputs = reallocarray(metric->inputs, i + 1, sizeof(*inputs));
-		if (!inputs)
+		added = ARRAY_ADD(metric->inputs, metric->input_count);
+		if (!added)
 			return fail(c, "out of memory");
-		metric->inputs = inputs;
-		metric->inputs[metric->input_count++] = *input;
+		*added = *input;
 	}
 	emit(c, (struct step){.kind = STEP_INPUT, .number = (uint32_t)i});
 }

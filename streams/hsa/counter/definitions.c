@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "program.h"
 
 #define OWN_TABLE "rtl's own table"
@@ -47,17 +48,14 @@ static bool read_number(const char *text, uint32_t *number)
 
 static bool add(struct counter_set *set, const struct counter_def *def)
 {
+	struct counter_def *added;
+
 	if (set->count == DEFINITIONS_MOST)
 		return fail(set, "more than %u definitions for %s", DEFINITIONS_MOST, set->gfx);
-	if (set->count == set->room) {
-		size_t room = set->room ? 2 * set->room : 256;
-		struct counter_def *list = reallocarray(set->list, room, sizeof(*list));
-		if (!list)
-			return fail(set, "out of memory");
-		set->list = list;
-		set->room = room;
-	}
-	set->list[set->count++] = *def;
+	added = ARRAY_ADD(set->list, set->count);
+	if (!added)
+		return fail(set, "out of memory");
+	*added = *def;
 	return true;
 }
 

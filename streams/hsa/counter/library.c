@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "interceptor.h"
 
 #define PAGE_BYTES 4096u
@@ -147,13 +148,11 @@ bool library_has(const struct library_events *events, uint32_t count,
 
 bool library_add(struct library_events *events, struct library_event event)
 {
-	struct library_event *list = reallocarray(events->list, events->count + 1, sizeof(*list));
+	struct library_event *added = ARRAY_ADD(events->list, events->count);
 
-	if (!list)
-		return false;
-	events->list = list;
-	list[events->count++] = event;
-	return true;
+	if (added)
+		*added = event;
+	return added != NULL;
 }
 
 /* ---- counts ---- */

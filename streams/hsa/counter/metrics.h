@@ -121,7 +121,7 @@ struct metric {
 	size_t input_count;
 	/* How it is evaluated (program.h). */
 	struct step *steps;
-	size_t step_count, step_room;
+	size_t step_count;
 	size_t depth;     /* of the stack */
 	bool zero_divide; /* v1: a division by zero makes the whole 0 */
 	struct place *scratch;

@@ -7,6 +7,7 @@
 
 #include "../../common/threads.h"
 #include "agents.h"
+#include "array.h"
 #include "interceptor.h"
 #include "sample.h"
 
@@ -144,22 +145,21 @@ static bool choose_passes(struct making *making)
 static uint32_t input_get(struct counter_pass *pass, const struct metric_input *wanted,
 			  uint64_t uid)
 {
-	struct counter_input *more;
+	struct counter_input *added;
 
 	for (uint32_t i = 0; i < pass->input_count; i++)
 		if (metric_input_is_same(&pass->inputs[i].wanted, wanted))
 			return i;
-	more = realloc(pass->inputs, (pass->input_count + 1) * sizeof(*more));
-	if (!more)
+	added = ARRAY_ADD(pass->inputs, pass->input_count);
+	if (!added)
 		return PLAN_NO_INPUT;
-	pass->inputs = more;
-	more[pass->input_count] = (struct counter_input){
+	*added = (struct counter_input){
 		.wanted = *wanted,
 		.name = interceptor_string(wanted->name),
 		.block = interceptor_string(wanted->block),
 		.uid = uid,
 	};
-	return pass->input_count++;
+	return pass->input_count - 1;
 }
 
 /* The events of one instance. The library gives the registers of a block in this order. */

@@ -16,7 +16,7 @@ struct counter_set {
 	char family[32]; /* "gfx9" of gfx906, whose definitions it has, too */
 	char source[DEFINITIONS_PATH_BYTES];
 	struct counter_def *list; /* as read, then by name; of equal names the first counts */
-	size_t count, room;
+	size_t count;
 	char *text; /* the list; definitions point into it */
 	struct counter_property *properties;
 	size_t property_count;

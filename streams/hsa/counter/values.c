@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "array.h"
 #include "events/events.h"
 #include "plan.h"
 
@@ -25,16 +26,10 @@ static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t eve
 
 static void add_sample(struct counter_input *input, const struct metric_sample *sample)
 {
-	if (input->sample_count == input->sample_room) {
-		const uint32_t room = input->sample_room ? input->sample_room * 2 : 16;
-		struct metric_sample *more = realloc(input->samples, room * sizeof(*more));
+	struct metric_sample *added = ARRAY_ADD(input->samples, input->sample_count);
 
-		if (!more)
-			return; /* then there is no value: the numbers of samples differ */
-		input->samples = more;
-		input->sample_room = room;
-	}
-	input->samples[input->sample_count++] = *sample;
+	if (added) /* else there is no value: the numbers of samples differ */
+		*added = *sample;
 }
 
 static void subtract_sample(struct taking *taking, struct counter_input *input,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "array.h"
 #include "kernels.h"
 
 #include <demangle.h>
@@ -29,15 +30,13 @@ static void refuse(const char *variable, const char *pattern, const char *why)
 
 static void add(struct patterns *patterns, const char *variable, const char *pattern)
 {
-	regex_t *list = reallocarray(patterns->list, patterns->count + 1, sizeof(*list));
+	regex_t *added = ARRAY_ADD(patterns->list, patterns->count);
 	char why[128] = "out of memory";
 
-	if (list)
-		patterns->list = list;
-	if (list && pattern_compile(&list[patterns->count], pattern, why, sizeof(why)))
-		patterns->count++;
-	else
-		refuse(variable, pattern, why);
+	if (added && pattern_compile(added, pattern, why, sizeof(why)))
+		return;
+	patterns->count -= added != NULL;
+	refuse(variable, pattern, why);
 }
 
 static void read_patterns(struct patterns *patterns, const char *variable)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* library/output/hash.h: against a plain list, with keys that lie close and far apart. */
+/* library/output/hash.h: against a plain list, with keys that lie close and far apart. And array.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <array.h>
 #include <hash.h>
 
 #define KEYS 3000
@@ -84,10 +85,29 @@ static void test_hash__random_changes__as_a_list(void **state)
 	free(bytes);
 }
 
+static void test_array__grows_and_shrinks__keeps_what_is_in_it(void **unused)
+{
+	uint64_t *list = NULL;
+	uint32_t count = 0;
+
+	for (unsigned i = 0; i < KEYS; i++) {
+		uint64_t *added = ARRAY_ADD(list, count);
+
+		assert_non_null(added);
+		*added = count;
+		count -= i % 5 == 4 ? 3 : 0;
+	}
+	assert_int_equal(count, KEYS / 5 * 2);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(list[i], i + 1);
+	free(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hash__random_changes__as_a_list),
+		cmocka_unit_test(test_array__grows_and_shrinks__keeps_what_is_in_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
