@@ -12,6 +12,7 @@
 #include "demangle.h"
 #include "embed.h"
 #include "folders.h"
+#include "host.h"
 #include "info.h"
 #include "notes.h"
 #include "view.h"
@@ -292,14 +293,6 @@ static int on_finish(void *instance)
 
 static struct rtl_subscriber subscriber = COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
 
-uint64_t info_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 {
 	static const char *const kinds[] = {"recording", "collector", "spool"};
@@ -308,7 +301,7 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 	struct notes notes;
 	int status;
 
-	state.now_ns = info_now_ns();
+	state.now_ns = host_clock_ns(CLOCK_BOOTTIME);
 	state.path = path;
 	state.json = json;
 	subscriber.process_end = write_process;

@@ -7,6 +7,7 @@
 #include "database.h"
 #include "embed.h"
 #include "folders.h"
+#include "host.h"
 #include "info.h"
 #include "notes.h"
 #include "view.h"
@@ -88,7 +89,8 @@ static int write_sessions(struct status *status, const struct folders *folders, 
 
 static int show(struct status *status, bool top)
 {
-	int64_t period_ns[2] = {(int64_t)info_now_ns(), (int64_t)info_now_ns()};
+	const int64_t now_ns = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
+	int64_t period_ns[2] = {now_ns, now_ns};
 	struct folders folders;
 	struct view view;
 	int error = CLI_OK, end;
@@ -99,7 +101,7 @@ static int show(struct status *status, bool top)
 	if (top) {
 		error = write_sessions(status, &folders, &view.json, "before", NULL);
 		sleep(status->watch);
-		period_ns[1] = (int64_t)info_now_ns();
+		period_ns[1] = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
 		json_number(&view.json, "period_ns", (uint64_t)(period_ns[1] - period_ns[0]));
 	}
 	if (!error)

@@ -16,5 +16,3 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
  * or NULL. 0, or -1 after a line. */
 int info_parts(struct database *database, const char *parts, const int64_t period_ns[2],
 	       struct json *json);
-/* On the clock of events. */
-uint64_t info_now_ns(void);

@@ -39,16 +39,20 @@ static inline void lock_release(pthread_mutex_t *const *lock)
 #define HOLD_LOCK(lock)                                                                            \
 	__attribute__((cleanup(lock_release), unused)) pthread_mutex_t *const held = lock_take(lock)
 
+/* What a clock shows. */
+static inline uint64_t clock_read_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* For waits with a timeout. */
 static inline struct timespec time_from_now(uint64_t ns)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	ns += (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(ns / 1000000000);
-	until.tv_nsec = (long)(ns % 1000000000);
-	return until;
+	ns += clock_read_ns(CLOCK_REALTIME);
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
 /* ---- a thread of an interceptor's own, until the end of the process */

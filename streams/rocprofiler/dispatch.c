@@ -157,11 +157,11 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 void queue_wait(const struct queue *queue, uint64_t packets, uint32_t ms)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
-	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ms * UINT64_C(1000000);
+	const uint64_t until = clock_read_ns(CLOCK_MONOTONIC) + ms * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
-	       runtime_now_ns(CLOCK_MONOTONIC) < until)
+	       clock_read_ns(CLOCK_MONOTONIC) < until)
 		nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
 }
 

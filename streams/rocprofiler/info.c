@@ -114,10 +114,10 @@ static hsa_status_t measure(clockid_t clock, int64_t *ahead, uint64_t *error)
 
 	*error = UINT64_MAX;
 	for (int i = 0; i < 16; i++) {
-		uint64_t ticks, before = runtime_now_ns(clock), after;
+		uint64_t ticks, before = clock_read_ns(clock), after;
 		if (hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
 			return fail(HSA_STATUS_ERROR, "the HSA clock cannot be read");
-		after = runtime_now_ns(clock);
+		after = clock_read_ns(clock);
 		if (after - before >= *error)
 			continue;
 		*error = after - before;

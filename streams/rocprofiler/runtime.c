@@ -158,14 +158,6 @@ uint64_t runtime_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / frequency);
 }
 
-uint64_t runtime_now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 bool runtime_wait(hsa_signal_t signal, const char *what, uint64_t most_ns)
 {
 	const uint64_t ns = most_ns < runtime_timeout_ns ? most_ns : runtime_timeout_ns;

@@ -40,9 +40,6 @@ uint64_t runtime_ticks(uint64_t ns);
 /* A time of that clock in ns. */
 uint64_t runtime_ns(uint64_t ticks);
 
-/* A clock of the kernel's, ns. */
-uint64_t runtime_now_ns(clockid_t clock);
-
 /* ROCm's timeout, ns; all ones: for ever. */
 extern uint64_t runtime_timeout_ns;
 

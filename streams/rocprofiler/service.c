@@ -82,7 +82,7 @@ static void next_turn(struct gpu *gpu)
 	work->after = NULL;
 	work->has_turn = true;
 	gpu->turn = work;
-	gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	gpu->turn_since_ns = clock_read_ns(CLOCK_MONOTONIC);
 	hsa->signal_store(work->context->grant, 0);
 }
 
@@ -270,7 +270,7 @@ static void release_all(void)
 static void watch(void)
 {
 	struct gpu *gpu;
-	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
+	const uint64_t now = clock_read_ns(CLOCK_MONOTONIC);
 
 	for (uint32_t i = 0; !service_released() && (gpu = gpu_at(i)); i++) {
 		if (gpu->turn && now > gpu->turn_since_ns + service_wait_ns())
@@ -329,7 +329,7 @@ static void drop_all(void)
 
 static void *serve(void *unused)
 {
-	uint64_t news_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	uint64_t news_ns = clock_read_ns(CLOCK_MONOTONIC);
 
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
 	for (;;) {
@@ -339,11 +339,11 @@ static void *serve(void *unused)
 			continue; /* the runtime goes: its GPUs are not looked at */
 		}
 		if (pass()) {
-			news_ns = runtime_now_ns(CLOCK_MONOTONIC);
+			news_ns = clock_read_ns(CLOCK_MONOTONIC);
 			continue;
 		}
 		watch();
-		if (runtime_now_ns(CLOCK_MONOTONIC) - news_ns < SPIN_NS)
+		if (clock_read_ns(CLOCK_MONOTONIC) - news_ns < SPIN_NS)
 			sched_yield();
 		else
 			nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
@@ -376,7 +376,7 @@ static bool are_over(uint64_t count)
 
 static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
 {
-	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC),
+	const uint64_t now = clock_read_ns(CLOCK_MONOTONIC),
 		       done = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
 
 	if (handles || __atomic_load_n(stuck, __ATOMIC_RELAXED) == done)
