@@ -2,14 +2,18 @@
 /* Events on their way from the rings to the subscribers. Records stay in their rings until subscribers have flushed
  * them: what is not durable can be delivered again after a crash. */
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "files.h"
 #include "host.h"
 
 #define FLUSH_NS 50000000u
 /* A pass over rings that are full is interrupted after that time, for a flush. */
 #define PASS_NS FLUSH_NS
 #define TIDY_NS 100000000u
+/* Up to so many percent of what further rings may take, others go first. */
+#define GROWN_MOST 25u
 /* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
 #define CLOSED_MOST 8u
 
@@ -316,11 +320,21 @@ static bool begin_pass(struct host *host, struct source *source)
 	return something;
 }
 
+bool host_gives_way(const struct host *host)
+{
+	char text[128];
+	long running;
+
+	return host->yields && !host->last && host->grown <= GROWN_MOST &&
+	       read_text("/proc/loadavg", text, sizeof(text)) > 0 &&
+	       sscanf(text, "%*s %*s %*s %ld/", &running) == 1 && running > host->processors;
+}
+
 /* Whether a pass is to go on later, from where it is. */
 static bool is_over(const struct host *host)
 {
 	return __atomic_load_n(&host->paused, __ATOMIC_RELAXED) ||
-	       clock_ns() - host->pass_ns >= PASS_NS;
+	       clock_ns() - host->pass_ns >= PASS_NS || host_gives_way(host);
 }
 
 /* A pass, or the rest of an interrupted one with the heads and the clock that it began with. */
@@ -479,7 +493,7 @@ static uint64_t growth_of(const struct source *source)
 }
 
 /* What one process may have is what all may have together: each gets an equal part of what is left. */
-static void share_growth(const struct host *host)
+static void share_growth(struct host *host)
 {
 	uint64_t most = 0, used = 0, one, living = 0;
 
@@ -494,6 +508,7 @@ static void share_growth(const struct host *host)
 		used += growth_of(source);
 		living += !source->gone;
 	}
+	host->grown = most ? (uint32_t)(used * 100 / most) : 0;
 	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 

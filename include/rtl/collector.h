@@ -102,7 +102,9 @@ RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
 /** RTL_RECORD*: the folder of the recording; else NULL. Valid until destroy. */
 RTL_API const char *rtl_collector_recording(const struct rtl_collector *collector);
 
-/** Looks for new processes and delivers what there is; else sleeps until something comes or the time is over.
+/** Looks for new processes and delivers what there is; else sleeps until something comes or the time is over. While
+ * threads of the machine want all its processors and the processes' buffers have room, it sleeps up to 20 ms and then
+ * delivers only a part.
  * @return how many processes have been met so far */
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
 
