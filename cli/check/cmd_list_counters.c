@@ -12,7 +12,7 @@
 
 EMBED(list_counters_sql, RTL_CLI "/check/list_counters.sql");
 
-enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64 };
+enum { MESSAGE_BYTES = 1024 };
 
 struct listing {
 	bool as_json, compiles;
@@ -29,12 +29,6 @@ struct wanted {
 	struct cli_nearest nearest;
 };
 
-/* A block of a GPU; registers 0: it has none such. */
-struct block {
-	const char *name;
-	uint32_t instances, registers;
-};
-
 /* A GPU, or the name of one that is not here. */
 struct subject {
 	const struct gpu *gpu;
@@ -43,8 +37,6 @@ struct subject {
 	struct counter_set *set;
 	bool countable;
 	char why[MESSAGE_BYTES]; /* not countable */
-	struct block blocks[BLOCKS_MOST];
-	size_t block_count;
 };
 
 /* One definition: what is to be said of it. */
@@ -56,27 +48,12 @@ struct entry {
 
 /* ---- what there is ---- */
 
-static const struct block *block_of(struct subject *subject, const char *name)
+static uint32_t registers_of(void *user, const char *block)
 {
-	struct block *block;
+	const struct subject *subject = user;
+	uint32_t instances, registers;
 
-	for (size_t i = 0; i < subject->block_count; i++)
-		if (!strcmp(subject->blocks[i].name, name))
-			return &subject->blocks[i];
-	if (subject->block_count == BLOCKS_MOST)
-		return NULL;
-	block = &subject->blocks[subject->block_count++];
-	*block = (struct block){.name = name};
-	if (!gpu_block(subject->gpu, name, &block->instances, &block->registers))
-		block->registers = 0;
-	return block;
-}
-
-static uint32_t registers(void *user, const char *name)
-{
-	const struct block *block = block_of(user, name);
-
-	return block ? block->registers : 0;
+	return gpu_block(subject->gpu, block, &instances, &registers) ? registers : 0;
 }
 
 static void judge(struct subject *subject, const struct counter_def *def, struct entry *entry)
@@ -88,7 +65,7 @@ static void judge(struct subject *subject, const struct counter_def *def, struct
 	if (!entry->metric)
 		return;
 	if (subject->countable)
-		passes_choose(&entry->metric, 1, registers, subject, &pass, &refused, entry->why,
+		passes_choose(&entry->metric, 1, registers_of, subject, &pass, &refused, entry->why,
 			      sizeof(entry->why));
 }
 
@@ -124,11 +101,10 @@ static int say_unknown(struct listing *listing)
 	return status;
 }
 
-static void write_entry(struct json *json, struct subject *subject, const struct entry *entry)
+static void write_entry(struct json *json, const struct subject *subject, const struct entry *entry)
 {
 	const struct counter_def *def = entry->def;
-	const struct block *block =
-		def->block && subject->countable ? block_of(subject, def->block) : NULL;
+	uint32_t instances, registers;
 
 	json_object(json, NULL);
 	json_text(json, "name", def->name);
@@ -140,8 +116,9 @@ static void write_entry(struct json *json, struct subject *subject, const struct
 	} else {
 		json_text(json, "expression", def->expression);
 	}
-	if (block && block->registers)
-		json_numbers(json, "instances registers", block->instances, block->registers);
+	if (def->block && subject->countable &&
+	    gpu_block(subject->gpu, def->block, &instances, &registers))
+		json_numbers(json, "instances registers", instances, registers);
 	if (!def->block && entry->metric) {
 		json_array(json, "needs");
 		for (size_t i = 0; i < entry->metric->input_count; i++)
