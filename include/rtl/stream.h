@@ -166,7 +166,7 @@ struct rtl_slots_info {
 	uint32_t struct_size;
 	uint32_t slot_bytes;
 	/** Where in a slot the byte is that says so: not 0 while what it holds is under way. Its writer stores it with
-	 * release after the facts, and 0 before it publishes the end. */
+	 * release after the facts, and 0 once it has published the end. */
 	uint32_t under_way;
 	uint32_t fact_count;
 	const struct rtl_slot_fact *facts;

@@ -58,9 +58,9 @@ static inline bool harvest_slot(struct source *source, struct slot *slot)
 {
 	const struct slot_kind *kind = slot->kind;
 
-	/* First: who finds the process dead in between makes no second event of it. */
-	__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
 	kind->publish(source, slot);
+	/* Release, behind the event: a process killed while it waits for room or a page has the work under way. */
+	__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELEASE);
 	if (kind->stream)
 		rtl_pending_end(source->pending, 1);
 	if (turn_left())
@@ -148,9 +148,9 @@ static void abandon(struct source *source, const char *cause)
 	for (struct slot *slot = pool->first; slot; slot = next) {
 		next = slot->next;
 		lost += slot->kind->stream != NULL;
-		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELAXED);
 		if (slot->kind->unfinished && !dead)
 			slot->kind->unfinished(source, slot);
+		__atomic_store_n(&slot->under_way, 0, __ATOMIC_RELEASE);
 		if (slot->kind->abandon)
 			slot->kind->abandon(slot, looked_at);
 	}

@@ -76,6 +76,8 @@ static void publish(struct source *source, struct slot *slot)
 	/* Another thread takes what this one would go on with. */
 	if (taken_meanwhile)
 		assert_true(turn_change(turn, TURN_OUT, TURN_TAKEN));
+	/* Should the process be killed now, it is one of the two. */
+	assert_true(slot->under_way);
 	published[published_count++] = ((struct work *)slot)->number;
 	turn_in();
 }
@@ -160,6 +162,7 @@ static void submit(const char *what)
 		work->slot.behind_barrier = *what == 'E' || *what == 'S';
 		work->number = number;
 		work->has_ended = false;
+		work->slot.under_way = 1;
 		works[number] = work;
 		slot_submit(&source.pool, &work->slot);
 	}
@@ -188,6 +191,8 @@ TEST(test_pass__ended_in_any_order__publishes_each_once)
 	assert_published(2, 2);
 	assert_int_equal(published[0], 0);
 	assert_int_equal(sources.under_way, 2);
+	assert_false(works[0]->slot.under_way);
+	assert_true(works[1]->slot.under_way);
 	assert_true(pass(2));
 	assert_published(2, 2);
 	works[1]->has_ended = works[3]->has_ended = true;
