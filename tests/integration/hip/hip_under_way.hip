@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hip_under_way FILE: four threads launch kernels and graphs and copy on two streams each, until FILE (struct counts) says that they stop, then wait
- * for the streams, or abort. A piece of work has a number: its grid or its bytes tell it; modulo 8 it is that of its stream. FILE counts by number
- * how often the call that submits it has begun and returned.
+ * for the streams, or abort. A piece of work has a number: its grid or its bytes tell it; modulo 8 it is that of its stream. A graph has one, too;
+ * its kernels have 0 to 23, and its copy has none, as kernels of HIP may do it. FILE counts by number how often the call that submits it has begun,
+ * and has returned without an error.
  */
 #include <atomic>
 #include <cstdlib>
@@ -19,7 +20,7 @@ static constexpr unsigned numbers = 1 << 17, copy_bytes = 1 << 20;
 struct counts {
 	uint64_t streams[8], tids[8];
 	std::atomic<uint32_t> stop, abort;
-	std::atomic<uint32_t> begun[2][numbers], returned[2][numbers]; /* kernels, copies */
+	std::atomic<uint32_t> begun[3][numbers], returned[3][numbers]; /* kernels, copies, graphs */
 };
 
 static struct counts *counts;
@@ -39,9 +40,11 @@ static void check(hipError_t error)
 		_exit(3);
 }
 
-static void launch(unsigned number, int stream)
+static void launch(unsigned number, int stream, hipStream_t on)
 {
-	work<<<number + 1, 64, 0, streams[stream]>>>(gpu[stream]);
+	void *args[] = {&gpu[stream]};
+
+	check(hipLaunchKernel((const void *)work, dim3(number + 1), dim3(64), args, 0, on));
 }
 
 static void copy(unsigned bytes, int stream)
@@ -59,25 +62,16 @@ static void prepare(int stream)
 	check(hipStreamCreate(&other));
 	check(hipEventCreate(&event));
 	check(hipStreamBeginCapture(streams[stream], hipStreamCaptureModeThreadLocal));
-	launch(stream, stream);
+	launch(stream, stream, streams[stream]);
 	check(hipEventRecord(event, streams[stream]));
 	check(hipStreamWaitEvent(other, event, 0));
-	work<<<8 + stream + 1, 64, 0, other>>>(gpu[stream]);
+	launch(8 + stream, stream, other);
 	check(hipEventRecord(event, other));
 	copy(copy_bytes / 2, stream);
 	check(hipStreamWaitEvent(streams[stream], event, 0));
-	launch(16 + stream, stream);
+	launch(16 + stream, stream, streams[stream]);
 	check(hipStreamEndCapture(streams[stream], &graph));
 	check(hipGraphInstantiate(&graphs[stream], graph, nullptr, nullptr, 0));
-}
-
-/* what: 0: a graph, whose copy is not counted, as kernels of HIP may do it; 1: a copy; more: a kernel */
-static void count(std::atomic<uint32_t> (*of)[numbers], unsigned what, unsigned number)
-{
-	for (unsigned i = 0; i < 3 && !what; i++)
-		of[0][8 * i + number % 8]++;
-	if (what)
-		of[what == 1][number]++;
 }
 
 static void run(int thread)
@@ -89,16 +83,16 @@ static void run(int thread)
 	for (unsigned i = 1; !counts->stop; i++) {
 		const int stream = 2 * thread + random() % 2;
 		const unsigned number = 8 * (next++ % (numbers / 8 - 3) + 3) + stream;
-		const unsigned what = random() % 16;
+		const unsigned dice = random() % 16, what = dice < 2 ? 2 - dice : 0;
 
-		count(counts->begun, what, number);
-		if (!what)
+		counts->begun[what][number]++;
+		if (what == 2)
 			check(hipGraphLaunch(graphs[stream], streams[stream]));
 		else if (what == 1)
 			copy(copy_bytes + 4 * number, stream);
 		else
-			launch(number, stream);
-		count(counts->returned, what, number);
+			launch(number, stream, streams[stream]);
+		counts->returned[what][number]++;
 		if (i % 50 == 0)
 			check(hipStreamSynchronize(streams[stream]));
 	}
