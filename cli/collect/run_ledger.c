@@ -22,13 +22,15 @@ static bool is_of_gpu(const char *stream)
 /* What is known of a stream; takes the causes. `published` and `lost` with what was missed. */
 struct stream {
 	const char *name;
-	uint64_t published, delivered, left_out, lost, lost_by_mode, cut_off;
+	uint64_t published, delivered, left_out, lost, lost_by_mode, unfinished;
 	char *causes;
+	FILE *file; /* of the causes, while they are collected */
 };
 
 static void add_stream(struct run_ledger *ledger, const struct stream *s)
 {
-	const uint64_t lost = s->lost > s->lost_by_mode ? s->lost - s->lost_by_mode : 0;
+	const uint64_t others = s->lost_by_mode + s->unfinished;
+	const uint64_t lost = s->lost > others ? s->lost - others : 0;
 
 	ledger->delivered += s->delivered;
 	ledger->left_out += s->left_out;
@@ -36,56 +38,47 @@ static void add_stream(struct run_ledger *ledger, const struct stream *s)
 		ledger->gpu_published += s->published;
 		ledger->gpu_delivered += s->delivered;
 		ledger->gpu_left_out += s->left_out;
-		ledger->gpu_lost += s->lost;
-		ledger->gpu_cut_off += s->cut_off;
+		ledger->gpu_lost += s->lost - s->unfinished;
+		ledger->gpu_unfinished += s->unfinished;
 	}
-	if (!lost) {
+	if (!lost && !s->unfinished) {
 		free(s->causes);
 		return;
 	}
-	*CLI_ADD(ledger->losses, ledger->loss_count) =
-		(struct run_loss){cli_need(strdup(s->name)), s->causes, s->published, lost};
+	*CLI_ADD(ledger->losses, ledger->loss_count) = (struct run_loss){
+		cli_need(strdup(s->name)), s->causes, s->published, lost, s->unfinished};
 }
 
 /* ---- from the host ---- */
 
-struct causes {
-	FILE *file;
-	uint64_t by_mode, cut_off;
-};
-
 static void add_cause(void *user, const char *cause, uint64_t count)
 {
-	struct causes *causes = user;
+	struct stream *s = user;
 
-	if (!strncmp(cause, MODE, sizeof(MODE) - 1)) {
-		causes->by_mode += count;
-		return;
-	}
-	if (!strcmp(cause, RTL_CAUSE_UNDER_WAY))
-		causes->cut_off += count;
-	fprintf(causes->file, "%s%s: %" PRIu64, ftell(causes->file) ? ", " : "", cause, count);
+	if (!strncmp(cause, MODE, sizeof(MODE) - 1))
+		s->lost_by_mode += count;
+	else if (!strcmp(cause, RTL_CAUSE_UNDER_WAY))
+		s->unfinished += count;
+	else
+		fprintf(s->file, "%s%s: %" PRIu64, ftell(s->file) ? ", " : "", cause, count);
 }
 
 static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *info)
 {
 	struct rtl_ledger l = {.struct_size = sizeof(l)};
 	struct stream stream = {.name = info->name};
-	struct causes causes = {0};
 	size_t size;
 
 	if (!strcmp(info->name, "rtl.diagnostics") ||
 	    collect_host->ledger(collect_host, NULL, info, &l))
 		return;
-	causes.file = cli_need(open_memstream(&stream.causes, &size));
-	collect_host->losses(collect_host, NULL, info, add_cause, &causes);
-	cli_need(fclose(causes.file) ? NULL : stream.causes);
+	stream.file = cli_need(open_memstream(&stream.causes, &size));
+	collect_host->losses(collect_host, NULL, info, add_cause, &stream);
+	cli_need(fclose(stream.file) ? NULL : stream.causes);
 	stream.published = l.published + l.missed;
 	stream.delivered = l.delivered;
 	stream.left_out = l.left_out;
 	stream.lost = l.discarded + l.abandoned + l.missed;
-	stream.lost_by_mode = causes.by_mode;
-	stream.cut_off = causes.cut_off;
 	add_stream(ledger, &stream);
 }
 
@@ -123,7 +116,7 @@ static void take_row(void *ledger, const char *const *row)
 		.lost = number(row[3]),
 		.left_out = number(row[4]),
 		.lost_by_mode = number(row[5]),
-		.cut_off = number(row[6]),
+		.unfinished = number(row[6]),
 		.causes = cli_need(strdup(cli_text(row[7]))),
 	};
 
@@ -142,38 +135,50 @@ void run_ledger_read(struct run_ledger *ledger, struct database *database)
 		" WHERE u.stream = l.stream AND u.cause = '" RTL_CAUSE_UNDER_WAY "'), (SELECT"
 		" group_concat(cause || ': ' || n, ', ') FROM (SELECT cause, sum(count) AS n"
 		" FROM rtl_loss AS c WHERE c.stream = l.stream AND c.cause NOT GLOB '" MODE
-		"*' GROUP BY cause ORDER BY 2 DESC, 1)) FROM rtl_ledger AS l WHERE"
-		" stream <> 'rtl.diagnostics' GROUP BY stream",
+		"*' AND c.cause <> '" RTL_CAUSE_UNDER_WAY "' GROUP BY cause ORDER BY 2 DESC, 1))"
+		" FROM rtl_ledger AS l WHERE stream <> 'rtl.diagnostics' GROUP BY stream",
 		take_row, ledger);
 }
 
 /* ---- */
 
-char *run_ledger_gpu_causes(const struct run_ledger *ledger)
+void run_ledger_say_gpu(const struct run_ledger *ledger, FILE *out)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *file = cli_need(open_memstream(&text, &size));
+	const char *before = " (";
 
+	if (ledger->gpu_lost)
+		fprintf(out, "%" PRIu64 " lost", ledger->gpu_lost);
 	for (size_t i = 0; i < ledger->loss_count; i++) {
 		const struct run_loss *loss = &ledger->losses[i];
 
-		if (is_of_gpu(loss->stream) && *loss->causes)
-			fprintf(file, "%s%s", ftell(file) ? ", " : "", loss->causes);
+		if (!is_of_gpu(loss->stream) || !*loss->causes)
+			continue;
+		fprintf(out, "%s%s", before, loss->causes);
+		before = ", ";
 	}
-	return cli_need(fclose(file) ? NULL : text);
+	if (*before == ',')
+		fputc(')', out);
+	if (ledger->gpu_unfinished)
+		fprintf(out, "%s%" PRIu64 " had not ended when the process did",
+			ledger->gpu_lost ? ", " : "", ledger->gpu_unfinished);
 }
 
 void run_ledger_say(const struct run_ledger *ledger, bool other_streams)
 {
 	for (size_t i = 0; i < ledger->loss_count; i++) {
 		const struct run_loss *loss = &ledger->losses[i];
-		const bool any = *loss->causes;
+		const char *causes = loss->causes;
 
-		if (!other_streams || !is_of_gpu(loss->stream))
+		if (other_streams && is_of_gpu(loss->stream))
+			continue;
+		if (loss->lost)
 			cli_error("%s: %" PRIu64 " of %" PRIu64 " events LOST%s%s%s", loss->stream,
-				  loss->lost, loss->published, any ? " (" : "",
-				  any ? loss->causes : "", any ? ")" : "");
+				  loss->lost, loss->published, *causes ? " (" : "", causes,
+				  *causes ? ")" : "");
+		if (loss->unfinished)
+			cli_error("%s: %" PRIu64 " of %" PRIu64
+				  " had not ended when the process did",
+				  loss->stream, loss->unfinished, loss->published);
 	}
 }
 

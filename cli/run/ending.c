@@ -34,21 +34,6 @@ void ending_init(struct ending *ending, const struct launch *launch,
 	"it used no GPU, its runtime ignores HSA_TOOLS_LIB, it was started without the "           \
 	"variables that rtl sets"
 
-static void say_lost(FILE *out, const struct run_ledger *ledger)
-{
-	char *causes = run_ledger_gpu_causes(ledger);
-
-	if (ledger->gpu_cut_off == ledger->gpu_lost)
-		fprintf(out,
-			"%" PRIu64 " submitted, 0 recorded, %" PRIu64 " lost because the process "
-			"ended before they did",
-			ledger->gpu_lost, ledger->gpu_lost);
-	else
-		fprintf(out, *causes ? "%" PRIu64 " lost (%s)" : "%" PRIu64 " lost%s",
-			ledger->gpu_lost, causes);
-	free(causes);
-}
-
 /* The first that applies is said. */
 static void say_why(FILE *out, const struct ending *e)
 {
@@ -64,8 +49,8 @@ static void say_why(FILE *out, const struct ending *e)
 			"printed why",
 			collect->refused, collect->refused > 1 ? "es" : "",
 			collect->refused > 1 ? "their" : "its");
-	else if (e->ledger->gpu_lost)
-		say_lost(out, e->ledger);
+	else if (e->ledger->gpu_lost || e->ledger->gpu_unfinished)
+		run_ledger_say_gpu(e->ledger, out);
 	else if ((collect->met || !launch->collected) && (launch->paused || collect->paused))
 		fprintf(out, "recording was paused when the command %s%s%s",
 			launch->paused ? "began" : "",

@@ -151,7 +151,8 @@ struct summary_loss {
 struct summary_stream {
 	struct summary_stream *next;
 	struct rtl_ledger ledger;
-	uint64_t filtered; /* of those left out, what was in time that was recorded */
+	uint64_t filtered;   /* of those left out, what was in time that was recorded */
+	uint64_t unfinished; /* of those missed, what had not ended when its process did */
 	struct summary_loss *losses;
 	char name[];
 };

@@ -447,26 +447,16 @@ static void print_device(FILE *out, const struct summary *summary, const struct 
 	fputc('\n', out);
 }
 
-static void print_causes(FILE *file, const struct summary_stream *stream)
-{
-	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
-		fputs(loss == stream->losses ? " (" : ", ", file);
-		summary_print_bytes(file, loss->cause, strlen(loss->cause));
-		fprintf(file, ": %" PRIu64, loss->count);
-	}
-	if (stream->losses)
-		fputc(')', file);
-}
-
 static void print_stream(FILE *file, const struct summary_stream *stream, bool unfinished)
 {
 	const struct rtl_ledger *l = &stream->ledger;
+	const uint64_t lost = summary_stream_lost(stream) - stream->unfinished;
 	const struct {
 		const char *what;
 		uint64_t count;
-	} parts[] = {
-		{"discarded", l->discarded}, {"abandoned", l->abandoned}, {"missed", l->missed}};
-	uint64_t lost = summary_stream_lost(stream);
+	} parts[] = {{"discarded", l->discarded},
+		     {"abandoned", l->abandoned},
+		     {"missed", l->missed - stream->unfinished}};
 	const char *comma = ": ";
 
 	if (unfinished && !lost)
@@ -477,6 +467,9 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 			l->published + l->missed);
 	if (l->left_out)
 		fprintf(file, "%s%" PRIu64 " left out", unfinished ? ": " : ", ", l->left_out);
+	if (stream->unfinished && !unfinished)
+		fprintf(file, ", %" PRIu64 " had not ended when the process did",
+			stream->unfinished);
 	if (!lost) {
 		fputs(", 0 lost\n", file);
 		return;
@@ -489,8 +482,16 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 		fprintf(file, "%s%" PRIu64 " %s", comma, parts[i].count, parts[i].what);
 		comma = ", ";
 	}
-	print_causes(file, stream);
-	fputc('\n', file);
+	comma = " (";
+	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
+		if (!strcmp(loss->cause, RTL_CAUSE_UNDER_WAY))
+			continue;
+		fputs(comma, file);
+		summary_print_bytes(file, loss->cause, strlen(loss->cause));
+		fprintf(file, ": %" PRIu64, loss->count);
+		comma = ", ";
+	}
+	fputs(*comma == ',' ? ")\n" : "\n", file);
 }
 
 /* "GPU 1: memory access fault at 0x7f0000001000: page not present" */

@@ -360,6 +360,8 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 
 	if (!stream)
 		return RTL_ENOMEM;
+	if (!strcmp(cause, RTL_CAUSE_UNDER_WAY))
+		stream->unfinished += count;
 	for (link = &stream->losses; *link && strcmp((*link)->cause, cause) != 0;)
 		link = &(*link)->next;
 	if (!*link && (*link = summary_alloc(summary, sizeof(**link) + strlen(cause) + 1)))

@@ -75,8 +75,7 @@ class Run:
 
     def process(self):
         """What is said of the process that lives."""
-        text = rtl("info", "--json", *glob.glob(self.scratch + "/rtl-*")) if self.in_process else rtl("status", "--json", str(self.child.pid))
-        said = json.loads(text)
+        said = json.loads(rtl("info", "--json", *glob.glob(self.scratch + "/rtl-*")) if self.in_process else rtl("status", "--json", str(self.child.pid)))
         processes = said["processes"] if self.in_process else [p for s in said["sessions"] for p in s["processes"]]
         self.pid = processes[-1]["pid"]
         return processes[-1]
@@ -142,7 +141,8 @@ class Run:
         elif way.split("-")[-1] in ("kill", "recover", "abort"):
             os.kill(self.pid, signal.SIGABRT if way == "abort" else signal.SIGKILL)
         try:
-            self.child.communicate(timeout=20 if self.spins else 100)
+            said = self.child.communicate(timeout=20 if self.spins else 100)[1]
+            self.problems += ["said: " + said] * ("LOST" in said)
         except subprocess.TimeoutExpired:
             # Whoever waits for a signal that somebody waits for already spins for ever in ROCr 5.2: its thread for events, too, which then
             # never asks for faults. That is so without rtl as well.
