@@ -130,30 +130,23 @@ struct database *database_open(const char *path, bool quiet)
 	return database;
 }
 
-bool database_replaceable(const char *path)
+int database_check_replaceable(const char *path)
 {
 	struct stat st;
 	struct database *database;
 	bool replaceable;
 
-	if (stat(path, &st))
-		return true; /* or it cannot be looked at: who makes it says that better */
-	if (!S_ISREG(st.st_mode))
-		return false;
-	if (!st.st_size)
-		return true;
-	database = open_any(path, true);
+	if (stat(path, &st)) /* or it cannot be looked at: who makes it says that better */
+		return CLI_OK;
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return CLI_OK;
+	database = S_ISREG(st.st_mode) ? open_any(path, true) : NULL;
 	replaceable =
 		database &&
 		(!database_number(database, "SELECT EXISTS (SELECT 1 FROM sqlite_master)", NULL) ||
 		 !look_for_tables(database));
 	database_close(database);
-	return replaceable;
-}
-
-int database_check_replaceable(const char *path)
-{
-	return database_replaceable(path) ? CLI_OK : part_refuse(path, "trace");
+	return replaceable ? CLI_OK : part_refuse(path, "trace");
 }
 
 bool database_same_file(const char *a, const char *b)

@@ -18,10 +18,8 @@ struct database {
 struct database *database_open(const char *path, bool quiet);
 void database_close(struct database *database);
 
-/** Whether a trace may be written to that path: nothing is there, or a trace, or a file in which
- *  nothing is (such as one whose writer was killed at once). */
-bool database_replaceable(const char *path);
-/** CLI_OK if so, else CLI_FAILED after a line. */
+/** CLI_OK if a trace may be written to that path: nothing is there, or a trace, or a file in which
+ *  nothing is (such as one whose writer was killed at once). Else CLI_FAILED after a line. */
 int database_check_replaceable(const char *path);
 
 /** Whether two paths are one file. */

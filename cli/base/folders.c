@@ -69,24 +69,39 @@ static bool is_own_folder(const char *path, const char *prefix, struct stat *st)
 	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
 }
 
-static void add_folder(void *user, const char *path)
+static void add_item(struct folders *folders, struct folder *folder, const char *path,
+		     const struct stat *st)
 {
-	struct folders *folders = user;
+	folder->changed = st->st_mtime;
+	folder->path = cli_need(strdup(path));
+	*CLI_ADD(folders->items, folders->count) = *folder;
+}
+
+static void add_named(struct folders *folders, const char *path, const char *prefix)
+{
 	struct folder folder = {.is = {.struct_size = sizeof(folder.is)}};
 	struct stat st;
 
-	if (!is_own_folder(path, RTL_COLLECTOR_PREFIX, &st) || is_known(folders, path))
-		return;
-	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
+	if (!is_own_folder(path, prefix, &st) || is_known(folders, path) ||
+	    rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
 		return;
 	if (folder.is.kind == RTL_FOLDER_DEBRIS) {
 		*CLI_ADD(folders->debris, folders->debris_count) = cli_need(strdup(path));
 		return;
 	}
-	folder.changed = st.st_mtime;
 	add_bytes(&folder.bytes, path);
-	folder.path = cli_need(strdup(path));
-	*CLI_ADD(folders->items, folders->count) = folder;
+	add_item(folders, &folder, path, &st);
+}
+
+static void add_folder(void *folders, const char *path)
+{
+	add_named(folders, path, RTL_COLLECTOR_PREFIX);
+}
+
+static void add_session(void *folders, const char *path)
+{
+	add_folder(folders, path);
+	add_named(folders, path, RTL_SLEEPER_PREFIX);
 }
 
 static int by_age(const void *a, const void *b)
@@ -116,6 +131,11 @@ static void find(struct folders *folders, void (*add)(void *folders, const char 
 void folders_find(struct folders *folders)
 {
 	find(folders, add_folder);
+}
+
+void sessions_find(struct folders *folders)
+{
+	find(folders, add_session);
 }
 
 void folders_fini(struct folders *folders)
@@ -254,10 +274,8 @@ static void add_sleeper(void *user, const char *path)
 		rtl_collector_snapshot_remove(path);
 	if (!folder.is.in_use)
 		return;
-	folder.changed = st.st_mtime;
 	folder.collector = session.in_use ? session.pid : 0;
-	folder.path = cli_need(strdup(path));
-	*CLI_ADD(folders->items, folders->count) = folder;
+	add_item(folders, &folder, path, &st);
 }
 
 void sleepers_find(struct folders *folders)
@@ -395,7 +413,7 @@ int running_find(const char *verb, const char *name, struct running *running)
 		return cli_usage(
 			"%s: '%s' is neither the process of an `rtl trace` nor a folder's path",
 			verb, name);
-	folders_find(&folders);
+	sessions_find(&folders);
 	for (size_t i = 0; i < folders.count; i++)
 		if (is_meant(&folders.items[i], name) && !found++) {
 			running->pid = folders.items[i].is.pid;

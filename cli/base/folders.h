@@ -24,6 +24,8 @@ struct folders {
 
 /** Finds those of this user, where they are made if nothing else is asked for; newest first. */
 void folders_find(struct folders *folders);
+/** And those of processes that somebody is attached to. */
+void sessions_find(struct folders *folders);
 void folders_fini(struct folders *folders);
 /** The same for those of processes that can be attached to, which `is` tells of; removes what dead ones have left. */
 void sleepers_find(struct folders *folders);

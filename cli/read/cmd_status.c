@@ -95,7 +95,7 @@ static int show(struct status *status, bool top)
 	struct view view;
 	int error = CLI_OK, end;
 
-	folders_find(&folders);
+	sessions_find(&folders);
 	view_begin(&view, status->json);
 	json_object(&view.json, NULL);
 	if (top) {

@@ -89,40 +89,36 @@ static void remove_leftover(void *unused, const char *path)
 		close(fd);
 }
 
-/* For an output that goes to that folder. CLI_OK, or CLI_FAILED after a line. */
-static int make_place(struct request *request, const char *target)
+/* For an output that goes to that folder, which is to be freed. CLI_OK, or CLI_FAILED after a line. */
+static int make_place(struct request *request, char *target)
 {
 	struct place *place = &request->places[request->place_count];
 	int fd;
 
 	folder_each_entry(target, remove_leftover, NULL);
-	*place = (struct place){.target = cli_format("%s", target),
-				.made = cli_format("%s" PLACE_PREFIX "XXXXXX", target)};
-	if (mkdtemp(place->made)) {
-		fd = open_lock(place->made, O_CREAT);
-		if (fd >= 0)
-			(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
-		request->place_count++;
-		return CLI_OK;
-	}
-	free(place->target);
-	free(place->made);
-	return cli_failed("snapshot: %s cannot be written to: %s; choose another place with -o",
+	*place = (struct place){target, cli_format("%s" PLACE_PREFIX "XXXXXX", target), NULL};
+	if (!mkdtemp(place->made)) {
+		cli_error("snapshot: %s cannot be written to: %s; choose another place with -o",
 			  target, strerror(errno));
+		free(place->made);
+		free(target);
+		return CLI_FAILED;
+	}
+	request->place_count++;
+	fd = open_lock(place->made, O_CREAT);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
+	return CLI_OK;
 }
 
 /* The output's name there. */
 static int redirect(struct request *request, const char **name)
 {
 	const char *base = cli_base_name(*name);
+	const int length = (int)(base - *name);
 	struct place *place = &request->places[request->place_count];
-	char target[PATH_MAX] = "./";
 
-	if (base - *name >= (ptrdiff_t)sizeof(target))
-		return cli_usage("snapshot: %s: the name is too long", *name);
-	if (base != *name)
-		snprintf(target, sizeof(target), "%.*s", (int)(base - *name), *name);
-	if (make_place(request, target))
+	if (make_place(request, cli_format("%.*s", length ? length : 2, length ? *name : "./")))
 		return CLI_FAILED;
 	*name = place->name = cli_format("%s/%s", place->made, base);
 	return CLI_OK;
@@ -133,20 +129,16 @@ static const char *shown(const char *path)
 	return !strncmp(path, "./", 2) ? path + 2 : path;
 }
 
-static bool is_replaceable(const char *path)
+static int check_replaceable(const char *path)
 {
 	enum timeline_format format;
 	enum look found;
 
 	if (!timeline_format_of(path, &format))
-		return database_replaceable(path);
+		return database_check_replaceable(shown(path));
 	found = timeline_look(path, format, NULL, NULL);
-	return found != LOOK_FOREIGN && found != LOOK_LIVE;
-}
-
-static int check_replaceable(const char *path)
-{
-	return is_replaceable(path) ? CLI_OK : part_refuse(shown(path), "trace");
+	return found == LOOK_FOREIGN || found == LOOK_LIVE ? part_refuse(shown(path), "trace")
+							   : CLI_OK;
 }
 
 /* Gives what is in a place its names: one that is there is written over if it is a trace. */
@@ -235,20 +227,16 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 {
 	struct session *session = &request->session;
 	struct outputs *outputs = &session->outputs;
-	int status = CLI_OK;
+	char *name = NULL;
+	int status;
 
-	if (!outputs->count && !session->subscribers) {
-		char *name = default_output(notes, pid);
-
-		status = outputs_add(outputs, name);
-		if (!status)
-			status = redirect(request, &outputs->names[0]);
-		free(name);
-	} else {
+	if (!outputs->count && !session->subscribers)
+		status = outputs_add(outputs, name = default_output(notes, pid));
+	else
 		status = check_names(outputs, !session->subscribers);
-		for (size_t i = 0; !status && i < outputs->count; i++)
-			status = redirect(request, &outputs->names[i]);
-	}
+	for (size_t i = 0; !status && i < outputs->count; i++)
+		status = redirect(request, &outputs->names[i]);
+	free(name);
 	outputs->makes_tables = true;
 	if (!status)
 		status = session_prepare_subscribers(session);
