@@ -403,6 +403,13 @@ static __attribute__((cold, noinline)) int give_up(const char *why)
 	return 1;
 }
 
+/* Whether calls need no number, as nobody wants their work. */
+static inline bool rests(void)
+{
+	return !reported_is_wanted(REPORTED_DISPATCH) && !reported_is_wanted(REPORTED_COPY) &&
+	       !reported_is_wanted(REPORTED_BARRIER);
+}
+
 /* 0: HIP is to keep the call's number. Followed: by the program's tracer, whose number and functions are in *call. */
 static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 {
@@ -420,12 +427,10 @@ static inline int on_call(uint32_t id, unsigned char *call, bool followed)
 			return give_up(GRAPHS_CRASH) && !followed; /* such are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
-		reported_settle(layout == LAYOUT_DESTROYS || !interceptor_on() || is_paused(),
-				SETTLE_NS);
+		reported_settle(layout == LAYOUT_DESTROYS || rests(), SETTLE_NS);
 	}
 	this_call.no_work = layout == LAYOUT_NO_WORK;
-	if (!interceptor_on() || is_paused() ||
-	    (followed && this_call.followed_count == FOLLOWED_MAX)) {
+	if (rests() || (followed && this_call.followed_count == FOLLOWED_MAX)) {
 		if (followed)
 			this_call.current = 0; /* HIP has theirs */
 		return !followed;
