@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/copy_calls.h"
 #include "../common/shared.h"
 #include "events/events.h"
 #include "preload.h"
@@ -27,7 +26,6 @@ static struct {
 	uint64_t name;                          /* string */
 	const struct call_enumeration *results; /* NULL: it returns no enum */
 	uint64_t success;                       /* string of the result 0; 0: it has none */
-	const struct copy_call *copy;           /* NULL: it is none */
 	uint32_t value_bytes;                   /* of its arguments */
 } __attribute__((aligned(64))) known[HIP_FUNCTIONS];
 
@@ -103,7 +101,6 @@ __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 				 __ATOMIC_RELAXED);
 		__atomic_store_n(&known[id].results, results, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&known[id].copy, copy_call_find(function->name), __ATOMIC_RELAXED);
 	__atomic_store_n(&known[id].value_bytes,
 			 call_value_bytes(&function->signature, function->signature.count),
 			 __ATOMIC_RELAXED);
@@ -349,17 +346,6 @@ static inline void keep_open(struct hip_call *call)
 		publish_debug(call, RTL_FUNCTION_WITH_ARGS_UNFINISHED, NULL, &call->open_debug);
 }
 
-/* For the kernel by which HIP may copy. */
-static __attribute__((cold, noinline)) void leave_copy(const struct hip_call *call)
-{
-	uint64_t slots[CALL_ARGUMENTS];
-	struct copy_facts facts;
-
-	call_values_unpack(&hip_functions[call->id].signature, call->packed, slots);
-	copy_call_read(known[call->id].copy, slots, &facts);
-	copy_call_leave(call->image.correlation, &facts);
-}
-
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
 {
 	uint64_t uid, ticks;
@@ -382,8 +368,6 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
 		publish_begins(call);
 	keep_open(call);
-	if (UNLIKELY(known[id].copy != NULL))
-		leave_copy(call);
 	call->scope = rtl_scope_push(uid, call->image.instance, call->image.instance);
 	enter(call);
 	thread_context.call_ticks = ticks;

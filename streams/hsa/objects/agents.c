@@ -226,19 +226,15 @@ const struct agent *agents_find_node(uint32_t node)
 	return NULL;
 }
 
-const struct agent *agents_find_owner(const void *memory, bool *known)
-{
-	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
-
-	*known = interceptor.hsa.pointer_info && memory &&
-		 !interceptor.hsa.pointer_info(memory, &info, NULL, NULL, NULL) &&
-		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
-	return *known ? agents_find(info.agentOwner) : NULL;
-}
-
 uint16_t agents_node_of(uint64_t address, bool *known)
 {
-	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, known);
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	const struct agent *agent;
 
+	*known = interceptor.hsa.pointer_info && address &&
+		 !interceptor.hsa.pointer_info((void *)(uintptr_t)address, &info, NULL, NULL,
+					       NULL) &&
+		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
+	agent = *known ? agents_find(info.agentOwner) : NULL;
 	return agent ? (uint16_t)agent->node : 0;
 }

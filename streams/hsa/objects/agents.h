@@ -34,7 +34,6 @@ const struct agent *agents_find(hsa_agent_t handle);
 /* The GPU of that KFD node, or NULL; 0 is none. */
 const struct agent *agents_find_node(uint32_t node);
 
-/* The GPU that owns memory of the runtime's; NULL: the host's, or not known. *known: whether the runtime knows it. */
-const struct agent *agents_find_owner(const void *memory, bool *known);
-/* Its node, 0 for NULL. */
+/* The node of the GPU that owns memory of the runtime's; 0: the host's, or not known. *known: whether the runtime knows
+ * it. */
 uint16_t agents_node_of(uint64_t address, bool *known);

@@ -226,7 +226,7 @@ const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t 
 	HOLD_LOCK(&lock);
 	found = kernel_get(made, name, &first);
 	if (found && first)
-		kernel_set(&found->by_name);
+		kernel_set(&found->by_name, true);
 	return found;
 }
 

@@ -27,15 +27,15 @@ struct kernel {
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
 	/* Relaxed, from before the first dispatch on: */
-	bool left_out; /* see kernels.h */
-	bool copies;   /* HIP copies and fills memory by it */
+	bool left_out;  /* see kernels.h */
+	uint8_t copies; /* copy_kernel_find */
 	struct kernel_counting counting;
 };
 
-/* Makes a fact of it true. */
-static inline void kernel_set(const bool *fact)
+/* Sets a fact of it. */
+static inline void kernel_set(const void *fact, uint8_t value)
 {
-	__atomic_store_n((bool *)(uintptr_t)fact, true, __ATOMIC_RELAXED); /* as below */
+	__atomic_store_n((uint8_t *)(uintptr_t)fact, value, __ATOMIC_RELAXED); /* as below */
 }
 
 static inline struct kernel_counting *kernel_counting(const struct kernel *kernel)

@@ -12,6 +12,7 @@
 #include "../../common/threads.h"
 #include "agents.h"
 #include "code_object.h"
+#include "copy_kernels.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 #include "publish.h"
@@ -289,8 +290,6 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 	}
 }
 
-#define HIPS_OWN "__amd_rocclr_"
-
 /* A kernel that ran before, loaded elsewhere, has been described. The uid, or 0. */
 static uint64_t add_named(const struct agent *agent, uint64_t executable,
 			  hsa_executable_symbol_t symbol, uint64_t object, const char *name)
@@ -307,9 +306,9 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 	if (kernel_table_add(object, executable, uid, name_id, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
 	else if (kernel_choice_on && kernel_choice_leaves_out(name))
-		kernel_set(&kernel_table_find(object)->left_out);
-	else if (!strncmp(name, HIPS_OWN, sizeof(HIPS_OWN) - 1))
-		kernel_set(&kernel_table_find(object)->copies);
+		kernel_set(&kernel_table_find(object)->left_out, true);
+	else
+		kernel_set(&kernel_table_find(object)->copies, copy_kernel_find(name));
 	if (first)
 		describe(uid, symbol, name, content);
 	return uid;
@@ -487,7 +486,7 @@ const struct kernel *kernels_find_named(const char *symbol)
 		return kernel_table_find(0);
 	if (kernel_choice_on && kernel->by_name && !kernel_is_left_out(kernel) &&
 	    kernel_choice_leaves_out(symbol))
-		kernel_set(&kernel->left_out);
+		kernel_set(&kernel->left_out, true);
 	return kernel;
 }
 

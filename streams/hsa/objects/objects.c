@@ -19,7 +19,7 @@ static bool prepare(void)
 	if (kernel_table_init(kernels_run_first))
 		return false;
 	if (kernel_choice_on && kernel_choice_leaves_out(KERNEL_UNKNOWN))
-		kernel_set(&kernel_table_find(0)->left_out);
+		kernel_set(&kernel_table_find(0)->left_out, true);
 	return true;
 }
 

@@ -6,7 +6,6 @@
 
 #include <rtl/events.h>
 
-#include "../../common/copy_calls.h"
 #include "../../common/shared.h"
 #include "interceptor.h"
 #include "profiler.h"
@@ -72,16 +71,33 @@ static bool find_own(const char *function, uint64_t *number)
 
 /* ---- how much ---- */
 
+/* Calls that copy or fill: which arguments, from 0, are the bytes, rows, and the hipMemcpyKind, which is 0 from host
+ * to host; 0: none. */
+static const struct copy_call {
+	const char *name; /* also with Async, WithStream, _spt */
+	uint8_t size, rows, kind;
+} copy_calls[] = {
+	{"hipMemcpy", 2, 0, 3},     {"hipMemcpyHtoD", 2, 0, 0}, {"hipMemcpyDtoH", 2, 0, 0},
+	{"hipMemcpyDtoD", 2, 0, 0}, {"hipMemcpyPeer", 4, 0, 0}, {"hipMemcpy2D", 4, 5, 6},
+	{"hipMemset", 2, 0, 0},     {"hipMemsetD8", 2, 0, 0},   {"hipMemsetD16", 2, 0, 0},
+	{"hipMemsetD32", 2, 0, 0},  {"hipMemset2D", 3, 4, 0},
+};
+
 /* Whether there is anything to copy for the GPU. Of calls with structs and arrays nobody knows: yes. */
 static bool copies_something(const char *function, const uint64_t *slots)
 {
-	const struct copy_call *call = copy_call_find(function);
-	struct copy_facts facts;
+	static const char *const ways[] = {"", "Async", "WithStream", "_spt", "Async_spt"};
 
-	if (!call)
-		return true;
-	copy_call_read(call, slots, &facts);
-	return facts.bytes && facts.direction != RTL_HSA_COPY_HOST_TO_HOST;
+	for (size_t i = 0; i < sizeof(copy_calls) / sizeof(*copy_calls); i++) {
+		const struct copy_call *call = &copy_calls[i];
+		const size_t length = strlen(call->name);
+
+		for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
+			if (starts(function, call->name) && !strcmp(function + length, ways[k]))
+				return slots[call->size] && (!call->rows || slots[call->rows]) &&
+				       (!call->kind || slots[call->kind]);
+	}
+	return true;
 }
 
 /* How much work the call has submitted; false: that is not known. */

@@ -39,6 +39,11 @@ bool copies_wanted(void)
 		rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN));
 }
 
+bool copies_traced(void)
+{
+	return interceptor.config.mode != CONFIG_LITE && copies_wanted();
+}
+
 /* ---- events ---- */
 
 struct copy_slot {

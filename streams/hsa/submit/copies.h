@@ -36,8 +36,9 @@ struct copy_request {
 /* Puts the hooks into the runtime's table, where it has these functions. */
 void copies_hook(struct root_table *root);
 
-/* Whether somebody wants copies now. */
+/* Whether somebody wants copies now; which mode lite does not trace. */
 bool copies_wanted(void);
+bool copies_traced(void);
 
 /* Before the runtime is called: a slot for the copy with that signal, or NULL if it cannot be traced, which has been
  * counted. */

@@ -190,7 +190,7 @@ static uint32_t begin_batch(const void *ops, uint32_t count, struct copy_slot **
 {
 	size_t stride;
 
-	if (!copies_wanted() || interceptor.config.mode == CONFIG_LITE || !ops || !count)
+	if (!copies_traced() || !ops || !count)
 		return 0;
 	stride = op_stride(ops, count);
 	if (stride)

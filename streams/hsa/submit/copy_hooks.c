@@ -13,7 +13,7 @@
  */
 static bool traced(uint64_t bytes, hsa_signal_t signal)
 {
-	if (copies_wanted() && interceptor.config.mode != CONFIG_LITE && bytes && signal.handle)
+	if (copies_traced() && bytes && signal.handle)
 		return true;
 	signal_watch_reused(signal.handle);
 	return false;
@@ -121,7 +121,7 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 static hsa_agent_t owner_of(const void *memory)
 {
 	bool known;
-	const struct agent *agent = agents_find_owner(memory, &known);
+	const struct agent *agent = agents_find_node(agents_node_of((uintptr_t)memory, &known));
 
 	return agent ? agent->handle : (hsa_agent_t){0};
 }

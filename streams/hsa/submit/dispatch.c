@@ -32,6 +32,7 @@ enum wants {
 	WANT_DISPATCHES = 1,
 	WANT_BARRIERS = 2,
 	WANT_CHOSEN = 4, /* dispatches of some kernels: kernels.h */
+	WANT_COPIES = 8, /* those that copy, and no others */
 };
 
 /* Whether it happens while the user's selection leaves out all; *why: enum rtl_left_out. */
@@ -51,6 +52,8 @@ static inline unsigned wants(void)
 	if (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
 	    rtl_enabled(interceptor.stream, RTL_TASK_BEGIN))
 		wants |= __builtin_expect(kernel_choice_on, 0) ? WANT_CHOSEN : WANT_DISPATCHES;
+	else if (copies_traced())
+		wants |= WANT_COPIES;
 	if (__builtin_expect(interceptor.config.mode == CONFIG_FULL, 0) &&
 	    (rtl_enabled(interceptor.stream, RTL_BARRIER_END) ||
 	     rtl_enabled(interceptor.stream, RTL_BARRIER_BEGIN)))
@@ -68,12 +71,16 @@ static void count_left_out(uint16_t begin, uint16_t end, uint32_t why, uint64_t 
 		rtl_stream_count_left_out(interceptor.stream, why, events * count);
 }
 
-/* The kind, or AQL_OTHER of a kernel that the user has not chosen: its packet goes as it is. */
+/* The kind, or AQL_OTHER of a kernel that is not wanted: its packet goes as it is. */
 static __attribute__((cold, noinline)) enum aql_kind choose(const union aql_packet *packet,
-							    enum aql_kind kind)
+							    unsigned wants, enum aql_kind kind)
 {
 	/* an extended packet has it at the same place */
-	if (!kernel_is_left_out(kernel_table_find(packet->dispatch.kernel_object)))
+	const struct kernel *kernel = kernel_table_find(packet->dispatch.kernel_object);
+
+	if (wants & WANT_COPIES)
+		return kernel->copies ? kind : AQL_OTHER;
+	if (!kernel_is_left_out(kernel))
 		return kind;
 	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, RTL_LEFT_OUT_KERNEL, 1);
 	return AQL_OTHER;
@@ -84,7 +91,7 @@ static inline enum aql_kind dispatch_kind(const union aql_packet *packet, unsign
 {
 	if (__builtin_expect(wants & WANT_DISPATCHES, 1))
 		return kind;
-	return wants & WANT_CHOSEN ? choose(packet, kind) : AQL_OTHER;
+	return wants & (WANT_CHOSEN | WANT_COPIES) ? choose(packet, wants, kind) : AQL_OTHER;
 }
 
 /* What the packet is, if that is wanted; else AQL_OTHER. Once for each packet: it counts. */
@@ -193,38 +200,36 @@ static inline ALWAYS void fill_scope(struct queue *queue, struct packet_slot *sl
 		thread_context.work++;
 }
 
-/* Where that address is: by the runtime, else as its call says. there: the direction with that end alone on a GPU. */
-static uint16_t node_of(const struct queue *queue, uint64_t address, uint8_t direction,
-			uint8_t there)
+/* Where that address is. What the runtime does not know has been mapped into the GPU. */
+static uint16_t node_of(const struct queue *queue, uint64_t address)
 {
 	bool known;
 	const uint16_t node = agents_node_of(address, &known);
 
-	if (!known && (direction == there || direction == RTL_HSA_COPY_DEVICE_TO_DEVICE))
-		return (uint16_t)queue->id.node;
-	return known ? node : 0;
+	return known ? node : (uint16_t)queue->id.node;
 }
 
-/* HIP's kernel copies or fills memory: what, the call has told that wrote the packet, if it is recorded. Where counters
- * are collected it stays a dispatch, which has them. */
-static __attribute__((cold, noinline)) void see_copy(const struct queue *queue,
-						     struct packet_slot *slot)
+/* HIP's kernel copies or fills memory: whether it is known what. Where counters are collected it stays a dispatch, which
+ * has them. */
+static __attribute__((cold, noinline)) bool
+see_copy(const struct queue *queue, struct packet_slot *slot, const union aql_packet *packet)
 {
 	struct copy_facts *facts = &slot->copy.facts;
 
-	slot->copy.is_known = slot->slot.in_scope && !queue->counters && copies_wanted() &&
-			      copy_call_take(slot->scope.correlation, facts);
+	slot->copy.is_known =
+		!queue->counters && copies_traced() &&
+		copy_kernel_read(slot->dispatch.kernel->copies, &packet->dispatch, facts);
 	if (!slot->copy.is_known)
-		return;
+		return false;
 	slot->copy.src_node = 0;
 	slot->copy.dst_node = (uint16_t)queue->id.node;
-	if (facts->direction == RTL_HSA_COPY_NONE)
-		return;
-	slot->copy.src_node =
-		node_of(queue, facts->src, facts->direction, RTL_HSA_COPY_DEVICE_TO_HOST);
-	slot->copy.dst_node =
-		node_of(queue, facts->dst, facts->direction, RTL_HSA_COPY_HOST_TO_DEVICE);
-	facts->direction = copy_direction(slot->copy.src_node, slot->copy.dst_node);
+	slot->copy.direction = RTL_HSA_COPY_NONE;
+	if (facts->kind == RTL_HSA_COPY_FILL)
+		return true;
+	slot->copy.src_node = node_of(queue, facts->src);
+	slot->copy.dst_node = node_of(queue, facts->dst);
+	slot->copy.direction = copy_direction(slot->copy.src_node, slot->copy.dst_node);
+	return true;
 }
 
 struct extended_packet {
@@ -283,6 +288,7 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	struct packet_slot *slot =
 		take(queue, packet,
 		     __builtin_expect(kind == AQL_BARRIER, 0) ? &barrier_kinds : &dispatch_kinds);
+	bool is_copy = false;
 
 	if (!slot)
 		return NULL;
@@ -297,14 +303,15 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	if (__builtin_expect(kind == AQL_DISPATCH, 1)) {
 		aql_fill_dispatch(&slot->dispatch, &packet->dispatch);
 		if (__builtin_expect(slot->dispatch.kernel->copies, 0))
-			see_copy(queue, slot);
+			is_copy = see_copy(queue, slot, packet);
 	} else if (kind == AQL_EXTENDED)
 		fill_extended(&slot->dispatch, packet);
 	else
 		fill_barrier(&slot->barrier, packet);
 	room_expect(queue, slot, id);
 	if (rtl_enabled(interceptor.stream,
-			kind == AQL_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
+			kind == AQL_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN) ||
+	    __builtin_expect(is_copy, 0))
 		packets_publish_begin(queue, slot);
 	/* Release: a reader of the spool finds the facts above. */
 	__atomic_store_n(&slot->slot.under_way, kind != AQL_BARRIER, __ATOMIC_RELEASE);

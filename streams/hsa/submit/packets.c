@@ -31,6 +31,8 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 		.src = slot->copy.facts.src,
 		.dst = slot->copy.facts.dst,
 		.bytes = slot->copy.facts.bytes,
+		.extent = {slot->copy.facts.extent[0], slot->copy.facts.extent[1],
+			   slot->copy.facts.extent[2]},
 		.parts = 1,
 		.submit_tid = slot->packet.submit_tid,
 		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP |
@@ -38,12 +40,11 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 		.node = (uint16_t)queue->id.node,
 		.src_node = slot->copy.src_node,
 		.dst_node = slot->copy.dst_node,
-		.direction = slot->copy.facts.direction,
+		.direction = slot->copy.direction,
 		.function = slot->copy.facts.kind,
 	};
 
-	if (rtl_enabled(interceptor.copies, type))
-		publish_copy(type, &copy, scope_of(slot), times);
+	publish_copy(type, &copy, scope_of(slot), times);
 }
 _Static_assert((int)RTL_HSA_DISPATCH_APP_SIGNAL == RTL_HSA_COPY_APP_SIGNAL &&
 		       (int)RTL_HSA_DISPATCH_NO_TIME == RTL_HSA_COPY_NO_TIME,
@@ -112,15 +113,10 @@ static void publish_end(struct source *source, struct slot *slot)
 {
 	struct packet_slot *packet = packet_slot_of(slot);
 	struct queue *queue = taken(source, packet);
-	const uint16_t type = slot->kind->end_type;
-	struct work_times times;
-	struct turn *turn;
+	const struct work_times times = times_of(queue, packet);
+	struct turn *turn = turn_out_for_room();
 
-	if (!rtl_enabled(interceptor.stream, type))
-		return;
-	times = times_of(queue, packet);
-	turn = turn_out_for_room();
-	publish(type, queue, packet, times);
+	publish(slot->kind->end_type, queue, packet, times);
 	turn_in_with_room(turn);
 }
 

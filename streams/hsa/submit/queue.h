@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../common/copy_calls.h"
 #include "agents.h"
+#include "copy_kernels.h"
 #include "interceptor.h"
 #include "publish.h"
 #include "slots.h"
@@ -151,6 +151,7 @@ struct packet_slot {
 	struct {
 		struct copy_facts facts;
 		uint16_t src_node, dst_node;
+		uint8_t direction;
 		bool is_known; /* then its event is a copy's */
 	} copy;
 };

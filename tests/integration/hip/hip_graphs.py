@@ -84,7 +84,7 @@ def check(graph, launches):
 def check_origins(graph):
     """Yields the same: the program captures the first graph, and adds the nodes of the others."""
     for i, node in enumerate(graph.nodes):
-        kind = "kernel" if "graph_" in node.name else "memset" if "fill" in node.name else "copy"
+        kind = "kernel" if "graph_" in node.name else "memset" if "fill" in node.name.lower() else "copy"
         call = ({"kernel": "hipLaunchKernel", "copy": "hipMemcpyAsync"} if graph.graph == 1 else
                 {"kernel": "hipGraphAddKernelNode", "copy": "hipGraphAddMemcpyNode1D", "memset": "hipGraphAddMemsetNode"})[kind]
         yield f"node {i}: origin", (node.call, node.tid, node.range), (call, graph.pid, "")

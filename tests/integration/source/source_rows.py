@@ -5,7 +5,7 @@ import collections
 import os
 import unittest
 
-from source_kit import FIELD, Case, PROGRAMS5, RUN5, RUN7, TICK_NS, WAYS, read_log
+from source_kit import BUILD, FIELD, Case, PROGRAMS5, RUN5, RUN7, TICK_NS, WAYS, read_log
 
 
 class Rows(Case):
@@ -99,33 +99,38 @@ class Rows(Case):
             self.assertLessEqual(abs(parts[-1][3] - copy["end_ns"]), TICK_NS, dict(copy))
 
     def test_queues__copies_by_kernels_of_hip_are_copies(self):
-        """Their bytes and directions are what the program asked for; they are those kernels of the log."""
-        size = 65537
+        """Their bytes and directions are what the program asked for; who wants copies alone gets the same."""
         for rocm, run in ((5, RUN5), (6, RUN7.replace("rocm7", "rocm6")), (7, RUN7)):
             program = os.path.join(PROGRAMS5, f"rocm{rocm}" if rocm > 5 else "", "copies")
-            with self.subTest(rocm):
-                trace = self.trace("queue", program, size, runner=run)
-                copies = collections.defaultdict(collections.Counter)
-                for row in trace.rows("SELECT l.function, c.direction, c.bytes FROM rtl_api_ops "
-                                      "AS l JOIN rtl_copies AS c USING (op_id) WHERE c.flags & 128"):
-                    copies[row["function"]][row["direction"]] += row["bytes"]
-                self.assertEqual(copies["hipMemcpyDtoDAsync"], {"device to device": size})
-                self.assertEqual(copies["hipMemcpy"]["device to device"], size)
-                self.assertEqual(copies["hipMemset"], {"fill": size})
-                self.assertEqual(copies["hipMemsetD32Async"], {"fill": size // 4 * 4})
-                for dst, args in trace.rows("SELECT c.dst, a.args FROM rtl_calls AS a JOIN rtl_copies AS c "
-                                            "USING (correlation) WHERE c.flags & 128"):
-                    self.assertIn(f"{dst:#x}", args)
-                self.assertEqual(trace.one("SELECT count(*) FROM rtl_dispatches WHERE kernel LIKE '%rocclr%'"), 0)
-                with open(trace.log_path, encoding="utf-8") as log:
-                    kernels = sorted((int(w["start"]), int(w["end"])) for w in (
-                        dict(FIELD.findall(line)) for line in log if " name=__amd_rocclr_" in line))
-                rows = sorted((r[0], r[1]) for r in trace.rows(
-                    "SELECT begin_ns, end_ns FROM rtl_copies WHERE flags & 128"))
-                self.assertEqual(len(kernels), len(rows))
-                for kernel, row in zip(kernels, rows):
-                    self.assertLessEqual(max(abs(kernel[0] - row[0]), abs(kernel[1] - row[1])), TICK_NS)
-                self.assertEqual(trace.lost() + trace.lost("rtl.hsa.copy"), 0)
+            for size in 63, 65537:
+                with self.subTest(rocm=rocm, size=size):
+                    self.check_copies_by_kernels(run, program, size)
+
+    def check_copies_by_kernels(self, run, program, size):
+        trace = self.trace("queue", program, size, runner=run)
+        within = "device to device"
+        copies = collections.defaultdict(collections.Counter)
+        for row in trace.rows("SELECT a.function, a.args, c.* FROM rtl_calls AS a JOIN rtl_copies AS c "
+                              "USING (correlation) WHERE c.flags & 128"):
+            copies[row["function"]][row["direction"]] += row["bytes"]
+            if row["function"] in ("hipMemcpyDtoDAsync", "hipMemcpyWithStream"):
+                self.assertTrue(f"{row['src']:#x}" in row["args"] and f"{row['dst']:#x}" in row["args"], dict(row))
+        for function, expected in {
+                "hipMemcpy": {within: size}, "hipMemcpyDtoDAsync": {within: size}, "hipMemset": {"fill": size},
+                "hipMemcpy2DAsync": {within: min(size, 300) * 3}, "hipMemcpy3DAsync": {within: min(size, 300) * 9 * 3},
+                "hipMemsetD8": {"fill": 512 * 10 * 3}, "hipMemsetD32Async": {"fill": size // 4 * 4},
+                "hipGraphLaunch": {within: 2 * (size + 64), "fill": 2 * ((size + 1) // 2)}}.items():
+            self.assertEqual({way: copies[function][way] for way in expected}, expected, function)
+        self.assertEqual(trace.one("SELECT count(*) FROM rtl_dispatches WHERE kernel LIKE '%rocclr%'"), 0)
+        self.assertEqual(trace.lost() + trace.lost("rtl.hsa.copy"), 0)
+        bytes_ = [row[0] for row in trace.rows("SELECT bytes FROM rtl_copies WHERE flags & 128 ORDER BY 1")]
+        alone = self.trace("queue", program, size, runner=run, mode="standard", options=(
+            "-s", f"{BUILD}/tests/integration/libtext_sub.so?streams=rtl.hsa.copy&begin=1"))
+        with open(alone.path, encoding="utf-8") as file:
+            events = [dict(FIELD.findall(line)) for line in file]
+        for kind in "transfer_begin", "transfer_end":
+            self.assertEqual(bytes_, sorted(int(event["bytes"]) for event in events
+                                            if event["type"] == kind and int(event["flags"]) & 128))
 
     def test_both_sources__same_rows(self):
         """But for what the runtime does not know: queues, registers, when work was submitted."""

@@ -70,14 +70,25 @@ static void buffers_destroy(struct buffers *b)
 	CHECK_HIP(hipStreamDestroy(b->stream));
 }
 
+/* Other bytes to the source and to the GPU */
+static void put(struct buffers *b, unsigned char *gpu, size_t size)
+{
+	fill(b->source.data(), size);
+	CHECK_HIP(hipMemcpy(gpu, b->source.data(), size, hipMemcpyHostToDevice));
+}
+
+static void compare_gpu(const char *what, struct buffers *b, const unsigned char *gpu)
+{
+	CHECK_HIP(hipStreamSynchronize(b->stream));
+	CHECK_HIP(hipMemcpy(b->result.data(), gpu, b->all, hipMemcpyDeviceToHost));
+	compare(what, b->result.data(), b->source.data(), b->all);
+}
+
 static void test_pageable(struct buffers *b)
 {
-	fill(b->source.data(), b->all);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->all, hipMemcpyHostToDevice));
-	fill(b->source.data(), b->size);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->size, hipMemcpyHostToDevice));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu, b->all, hipMemcpyDeviceToHost));
-	compare("pageable copy", b->result.data(), b->source.data(), b->all);
+	put(b, b->gpu, b->all);
+	put(b, b->gpu, b->size);
+	compare_gpu("pageable copy", b, b->gpu);
 
 	fill(b->source.data(), b->size);
 	CHECK_HIP(hipMemcpyAsync(b->gpu, b->source.data(), b->size, hipMemcpyHostToDevice,
@@ -149,19 +160,14 @@ static void test_between(struct buffers *b)
 
 static void test_on_gpu(struct buffers *b)
 {
-	fill(b->source.data(), b->all);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->all, hipMemcpyHostToDevice));
+	put(b, b->gpu, b->all);
 	CHECK_HIP(hipMemcpy(b->gpu2, b->source.data(), b->all, hipMemcpyHostToDevice));
-	fill(b->source.data(), b->size);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->size, hipMemcpyHostToDevice));
+	put(b, b->gpu, b->size);
 	CHECK_HIP(hipMemcpy(b->gpu2, b->gpu, b->size, hipMemcpyDeviceToDevice));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu2, b->all, hipMemcpyDeviceToHost));
-	compare("copy on the GPU", b->result.data(), b->source.data(), b->all);
+	compare_gpu("copy on the GPU", b, b->gpu2);
 
 	CHECK_HIP(hipMemcpyDtoDAsync(b->gpu, b->gpu2, b->size, b->stream));
-	CHECK_HIP(hipStreamSynchronize(b->stream));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu, b->all, hipMemcpyDeviceToHost));
-	compare("DtoD copy", b->result.data(), b->source.data(), b->all);
+	compare_gpu("DtoD copy", b, b->gpu);
 }
 
 static void test_memset(struct buffers *b)
@@ -169,20 +175,16 @@ static void test_memset(struct buffers *b)
 	const size_t words = b->size / 4;
 	const unsigned pattern = 0x89abcdef;
 
-	fill(b->source.data(), b->all);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->all, hipMemcpyHostToDevice));
+	put(b, b->gpu, b->all);
 	memset(b->source.data(), 0x5a, b->size);
 	CHECK_HIP(hipMemset(b->gpu, 0x5a, b->size));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu, b->all, hipMemcpyDeviceToHost));
-	compare("memset", b->result.data(), b->source.data(), b->all);
+	compare_gpu("memset", b, b->gpu);
 
 	for (size_t i = 0; i < words; i++)
 		memcpy(&b->source[4 * i], &pattern, 4);
 	if (words)
 		CHECK_HIP(hipMemsetD32Async(b->gpu, static_cast<int>(pattern), words, b->stream));
-	CHECK_HIP(hipStreamSynchronize(b->stream));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu, b->all, hipMemcpyDeviceToHost));
-	compare("memset of words", b->result.data(), b->source.data(), b->all);
+	compare_gpu("memset of words", b, b->gpu);
 }
 
 /* Rows of up to 300 bytes from a pitch of 320 into one of 512, to and from the GPU. What HIP pins begins in pages of
@@ -214,6 +216,54 @@ static void test_2d(struct buffers *b)
 	CHECK_HIP(hipFree(gpu));
 }
 
+/* Within the GPU a box of up to 300 * 9 * 3 bytes; then each slice's first row behind its last */
+static void test_3d(struct buffers *b)
+{
+	static constexpr size_t pitch = 512, rows = 10, all = pitch * rows * 3;
+	const size_t width = b->size < 300 ? b->size : 300;
+	std::vector<unsigned char> from(all), to(all), expected(all);
+	hipMemcpy3DParms box = {};
+	unsigned char *gpu;
+
+	fill(from.data(), all);
+	CHECK_HIP(hipMalloc(&gpu, 2 * all));
+	CHECK_HIP(hipMemcpy(gpu, from.data(), all, hipMemcpyHostToDevice));
+	CHECK_HIP(hipMemsetD8(gpu + all, 0, all));
+	box.srcPtr = make_hipPitchedPtr(gpu, pitch, width, rows);
+	box.dstPtr = make_hipPitchedPtr(gpu + all, pitch, width, rows);
+	box.extent = make_hipExtent(width, 9, 3);
+	box.kind = hipMemcpyDeviceToDevice;
+	CHECK_HIP(hipMemcpy3DAsync(&box, b->stream));
+	CHECK_HIP(hipMemcpy2DAsync(gpu + all + 9 * pitch, rows * pitch, gpu, rows * pitch, width, 3,
+				   hipMemcpyDeviceToDevice, b->stream));
+	CHECK_HIP(hipStreamSynchronize(b->stream));
+	for (size_t row = 0; row < 3 * rows; row++)
+		memcpy(&expected[pitch * row], &from[pitch * (row % rows < 9 ? row : row - 9)],
+		       width);
+	CHECK_HIP(hipMemcpy(to.data(), gpu + all, all, hipMemcpyDeviceToHost));
+	compare("3D and 2D copy on the GPU", to.data(), expected.data(), all);
+	CHECK_HIP(hipFree(gpu));
+}
+
+/* Behind test_memset, which leaves the GPU's memory as the source: a half of it is filled, all copied. */
+static void test_graph(struct buffers *b)
+{
+	hipGraphExec_t executable;
+	hipGraph_t graph;
+
+	CHECK_HIP(hipStreamBeginCapture(b->stream, hipStreamCaptureModeGlobal));
+	CHECK_HIP(hipMemsetAsync(b->gpu, 0xa5, (b->size + 1) / 2, b->stream));
+	CHECK_HIP(hipMemcpyAsync(b->gpu2, b->gpu, b->all, hipMemcpyDeviceToDevice, b->stream));
+	CHECK_HIP(hipStreamEndCapture(b->stream, &graph));
+	CHECK_HIP(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
+	for (int i = 0; i < 2; i++)
+		CHECK_HIP(hipGraphLaunch(executable, b->stream));
+	memset(b->source.data(), 0xa5, (b->size + 1) / 2);
+	compare_gpu("copy of a graph", b, b->gpu2);
+	CHECK_HIP(hipGraphExecDestroy(executable));
+	CHECK_HIP(hipGraphDestroy(graph));
+}
+
 static void test_peer(struct buffers *b)
 {
 	unsigned char *peer;
@@ -223,13 +273,10 @@ static void test_peer(struct buffers *b)
 	CHECK_HIP(hipMalloc(&peer, b->all));
 	CHECK_HIP(hipMemcpy(peer, b->source.data(), b->all, hipMemcpyHostToDevice));
 	CHECK_HIP(hipSetDevice(0));
-	fill(b->source.data(), b->size);
-	CHECK_HIP(hipMemcpy(b->gpu, b->source.data(), b->size, hipMemcpyHostToDevice));
+	put(b, b->gpu, b->size);
 	CHECK_HIP(hipMemcpyPeer(peer, 1, b->gpu, 0, b->size));
 	CHECK_HIP(hipMemcpyPeerAsync(b->gpu2, 0, peer, 1, b->all, b->stream));
-	CHECK_HIP(hipStreamSynchronize(b->stream));
-	CHECK_HIP(hipMemcpy(b->result.data(), b->gpu2, b->all, hipMemcpyDeviceToHost));
-	compare("copy between GPUs", b->result.data(), b->source.data(), b->all);
+	compare_gpu("copy between GPUs", b, b->gpu2);
 	CHECK_HIP(hipFree(peer));
 }
 
@@ -251,6 +298,8 @@ int main(int argc, char **argv)
 		test_on_gpu(&b);
 		test_memset(&b);
 		test_2d(&b);
+		test_3d(&b);
+		test_graph(&b);
 		if (gpus > 1)
 			test_peer(&b);
 		buffers_destroy(&b);

@@ -18,7 +18,7 @@ static uint64_t missed;
 static hsa_status_t ended_status, runtime_status;
 static struct rtl_stream *const stream = (struct rtl_stream *)&begun;
 
-bool copies_wanted(void)
+bool copies_traced(void)
 {
 	return true;
 }
@@ -63,7 +63,6 @@ static hsa_status_t runtime_copies(const void *ops, uint32_t count, uint32_t dep
 static int setup_batch(void **state)
 {
 	interceptor.copies = stream;
-	interceptor.config.mode = CONFIG_STANDARD;
 	interceptor.hsa.async_batch_copy = runtime_copies;
 	begun_count = ended_count = runtime_calls = 0;
 	missed = 0;
