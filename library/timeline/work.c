@@ -460,9 +460,10 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 		work_add(work, WORK_STATUS, TIMELINE_UINT, c->status);
 	if (c->range)
 		work_add(work, WORK_RANGE, TIMELINE_UINT, c->range);
-	if (!work->timeline->writer->tells_callers)
-		set_flow(work, process, &slice, correlation, c->call_ns);
-	else if (!by_host)
+	if (!work->timeline->writer->tells_callers) {
+		if (!(c->flags & RTL_HSA_COPY_CARRIED)) /* as above */
+			set_flow(work, process, &slice, correlation, c->call_ns);
+	} else if (!by_host)
 		set_caller(work, process, &slice,
 			   c->kind == RTL_HSA_COPY_FILL ? "MemoryFill" : "MemoryCopy", c->call_ns,
 			   c->submit_ns,

@@ -108,8 +108,7 @@ class Rows(Case):
 
     def check_copies_by_kernels(self, run, program, size):
         trace = self.trace("queue", program, size, runner=run)
-        within = "device to device"
-        copies = collections.defaultdict(collections.Counter)
+        within, copies = "device to device", collections.defaultdict(collections.Counter)
         for row in trace.rows("SELECT a.function, a.args, c.* FROM rtl_calls AS a JOIN rtl_copies AS c "
                               "USING (correlation) WHERE c.flags & 128"):
             copies[row["function"]][row["direction"]] += row["bytes"]

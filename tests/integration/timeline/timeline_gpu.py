@@ -84,7 +84,8 @@ def check_flows(path, trace):
         "SELECT s.string, a.start, o.start FROM rocpd_api_ops AS l JOIN rocpd_api AS a "
         "ON a.id = l.api_id JOIN rtl_call USING (api_id) JOIN rocpd_op AS o ON o.id = l.op_id "
         "JOIN rocpd_string AS s ON s.id = a.apiName_id WHERE NOT EXISTS "
-        "(SELECT 1 FROM rtl_dispatch AS d WHERE d.op_id = o.id AND d.flags & 16)").fetchall()
+        "(SELECT 1 FROM rtl_dispatch AS d WHERE d.op_id = o.id AND d.flags & 16 UNION ALL "
+        "SELECT 1 FROM rtl_copy AS c WHERE c.op_id = o.id AND c.flags & 256)").fetchall()
     database.close()
     print(f"{len(calls)} flows, {len(rows)} operations of calls")
     if set(calls) != ends:
