@@ -56,28 +56,3 @@ bool histogram_merge(struct histogram *to, const struct histogram *from)
 	to->count += from->count;
 	return true;
 }
-
-static double bucket_count(const struct histogram *histogram, unsigned octave, unsigned bucket)
-{
-	const uint64_t *buckets = histogram->octaves[octave];
-
-	return buckets ? (double)buckets[bucket] : 0;
-}
-
-double histogram_greater(const struct histogram *a, const struct histogram *b)
-{
-	double below = 0, greater = 0;
-
-	if (!a->count || !b->count)
-		return 0.5;
-	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++) {
-		for (unsigned j = 0; j < HISTOGRAM_BUCKETS && (a->octaves[i] || b->octaves[i]);
-		     j++) {
-			const double of_a = bucket_count(a, i, j);
-
-			greater += bucket_count(b, i, j) * (below + of_a / 2);
-			below += of_a;
-		}
-	}
-	return greater / ((double)a->count * (double)b->count);
-}

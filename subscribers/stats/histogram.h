@@ -44,6 +44,3 @@ bool histogram_merge(struct histogram *to, const struct histogram *from);
 
 /** The value that `share` (0 to 1) of all values do not exceed (nearest rank); 0 if there are none. */
 uint64_t histogram_quantile(const struct histogram *histogram, double share);
-
-/** How often a value of b is greater than one of a, an equal one half: 0 to 1. Values of one bucket are equal. */
-double histogram_greater(const struct histogram *a, const struct histogram *b);

@@ -44,13 +44,6 @@ struct summary_skew {
 	} late[];                   /* of a rank */
 };
 
-/* Sums of durations in their order, 2^shift each: of eight or more, 8 to 15, and one that is not complete. */
-#define SUMMARY_STRETCHES 16u
-struct summary_stretches {
-	uint64_t sums[SUMMARY_STRETCHES];
-	uint32_t count, shift;
-};
-
 struct summary_group {
 	struct summary_section *section;
 	uint64_t failed;  /* of those counted */
@@ -72,7 +65,6 @@ struct summary_group {
 	struct summary_graph *graph;   /* whose launches these are, or NULL */
 	struct summary_part *parts;    /* of a range */
 	struct summary_within *within; /* of a range: what was submitted in it */
-	struct summary_stretches stretches;
 	struct histogram histogram;
 	char name[];
 };

@@ -5,18 +5,17 @@
 #include "json.h"
 #include "model.h"
 
-/* How often chance may make a row look slower or faster, of all rows of all tables together. */
-#define CHANCE 0.01
-/* Of one run of each side: so many durations of 100 must be greater, beside one half, */
-#define CLEARLY 0.14
-/* and the standard deviation of a run's stretches be no more of their mean. */
-#define STEADY 0.05
+/* How often chance may make a row look different, of all rows that are compared together. */
+#define CHANCE 0.001
+/* Of one run of each side: a kernel must have run so often, and its mean be so many times the other. */
+#define OFTEN   8
+#define CLEARLY 1.5
 
-enum verdict { SAME, SLOWER, FASTER, UNSURE, NEW, GONE };
+enum verdict { SAME, SLOWER, FASTER, MORE, FEWER, UNSURE, NEW, GONE };
 
 static const char *const verdicts[] = {
-	[SAME] = "same",     [SLOWER] = "slower", [FASTER] = "faster",
-	[UNSURE] = "unsure", [NEW] = "new",       [GONE] = "gone",
+	[SAME] = "same",   [SLOWER] = "slower", [FASTER] = "faster", [MORE] = "more",
+	[FEWER] = "fewer", [UNSURE] = "unsure", [NEW] = "new",       [GONE] = "gone",
 };
 
 /* One name, before and after; of either, one may have counted nothing. */
@@ -26,8 +25,7 @@ struct change {
 	double of_mean, of_median; /* 0.08: 8 % more */
 	double margin;             /* of of_mean, with a confidence of 95 %; negative: not known */
 	int64_t total_ns;          /* more than before, of a run */
-	double greater;            /* how often one of after is */
-	double confidence;         /* that it is no chance; 0: there are too few to tell */
+	double confidence;         /* that the mean's is no chance; 0: there are too few to tell */
 	enum verdict verdict;
 };
 
@@ -35,7 +33,7 @@ struct changes {
 	const struct summary_difference *how;
 	const struct summary_section *section;
 	struct change *rows;        /* the summary's */
-	size_t count, same, of_all; /* of_all: rows of all sections */
+	size_t count, same, of_all; /* of_all: rows of all sections that are compared */
 	int slower;                 /* by more than what is asked for */
 	uint64_t total_ns[2];       /* of a run */
 };
@@ -52,48 +50,40 @@ static double growth(double before, double after)
 
 /* ---- samples */
 
-/* Means of a name: of runs, or of the stretches of one. */
+/* Of a row in the runs of a side: logarithms, as what varies does so by factors. */
 struct sample {
 	size_t count;
 	double mean, squares;
-	double error; /* of the mean, squared */
 };
 
-static void sample_add(struct sample *sample, double mean)
+static double log_mean(const struct summary_group *group)
 {
-	const double before = sample->mean;
-
-	sample->mean += (mean - before) / (double)++sample->count;
-	sample->squares += (mean - before) * (mean - sample->mean);
+	return log((double)group->total_ns / (double)group->count);
 }
 
-/* Each run of a side that has the name says its mean. Where it is one run, another may be as far off as one of its
- * stretches is: their number makes its mean no more certain. Where these differ much, from something that changed within
- * the run, so may runs, and nothing is said. */
-static struct sample sample_side(const struct changes *changes, int side, const char *name)
+static double log_things(const struct summary_group *group)
 {
-	const struct summary_difference *how = changes->how;
+	return log1p((double)things(group));
+}
+
+static struct sample sample_side(const struct changes *changes, int side, const char *name,
+				 double (*value_of)(const struct summary_group *))
+{
 	const struct summary_section *section = changes->section;
-	const bool several = how->count[side] > 1;
 	struct sample sample = {0};
 
-	for (size_t i = 0; i < how->count[side]; i++) {
-		struct summary_section *of = summary_section(how->runs[side][i], section->stream,
-							     section->kind, section->title);
+	for (size_t i = 0; i < changes->how->count[side]; i++) {
+		struct summary_section *of =
+			summary_section(changes->how->runs[side][i], section->stream, section->kind,
+					section->title);
 		const struct summary_group *group = of ? summary_group(of, name) : NULL;
-		const struct summary_stretches *in = group ? &group->stretches : NULL;
+		const double value = group ? value_of(group) : 0, before = sample.mean;
 
-		if (several && group && group->count)
-			sample_add(&sample, (double)group->total_ns / (double)group->count);
-		for (uint32_t k = 0; !several && group && k < in->count; k++)
-			sample_add(&sample, (double)in->sums[k] / (double)(1u << in->shift));
+		if (!isfinite(value)) /* there are no times */
+			continue;
+		sample.mean += (value - before) / (double)++sample.count;
+		sample.squares += (value - before) * (value - sample.mean);
 	}
-	if (sample.count < (several ? 2 : SUMMARY_STRETCHES / 2))
-		return (struct sample){0};
-	sample.error = sample.squares / (double)(sample.count - 1);
-	if (!several && sqrt(sample.error) > STEADY * sample.mean)
-		return (struct sample){0};
-	sample.error /= several ? (double)sample.count : 1;
 	return sample;
 }
 
@@ -112,58 +102,70 @@ static double student(double t, double freedom)
 	return 2 * scale * sqrt(freedom) * sum * width / 3;
 }
 
-/* Welch's t-test. */
-static void compare_samples(const struct changes *changes, struct change *change)
+/* Student's t-test, for which the runs of both sides vary alike. How certain it is that these differ; 0: not known. */
+static double compare_samples(const struct sample *a, const struct sample *b, double *error,
+			      double *freedom)
 {
-	const struct sample a = sample_side(changes, 0, change->is[0]->name);
-	const struct sample b = sample_side(changes, 1, change->is[0]->name);
-	const double error = sqrt(a.error + b.error);
-	double freedom, low = 0, high = 1000;
+	const double difference = fabs(b->mean - a->mean);
 
-	if (!a.count || !b.count)
-		return;
-	change->confidence = a.mean < b.mean || a.mean > b.mean;
-	if (changes->how->count[0] > 1 && changes->how->count[1] > 1) {
-		change->mean_ns[0] = a.mean;
-		change->mean_ns[1] = b.mean;
-		change->of_mean = growth(a.mean, b.mean);
-		change->margin = 0;
-	}
-	if (error <= 0)
-		return;
-	freedom = (a.error + b.error) * (a.error + b.error) /
-		  (a.error * a.error / (double)(a.count - 1) +
-		   b.error * b.error / (double)(b.count - 1));
-	change->confidence = student(fabs(b.mean - a.mean) / error, freedom);
-	for (int i = 0; i < 40 && change->margin >= 0; i++) {
+	*freedom = (double)(a->count + b->count) - 2;
+	if (!a->count || !b->count || *freedom < 1)
+		return 0;
+	*error = sqrt((a->squares + b->squares) / *freedom *
+		      (1 / (double)a->count + 1 / (double)b->count));
+	return *error > 0 ? student(difference / *error, *freedom) : difference > 0;
+}
+
+static void compare_means(const struct changes *changes, struct change *change)
+{
+	const struct sample a = sample_side(changes, 0, change->is[0]->name, log_mean);
+	const struct sample b = sample_side(changes, 1, change->is[0]->name, log_mean);
+	double error = -1, freedom, low = 0, high = 1000;
+
+	change->confidence = compare_samples(&a, &b, &error, &freedom);
+	change->mean_ns[0] = a.count ? exp(a.mean) : 0;
+	change->mean_ns[1] = b.count ? exp(b.mean) : 0;
+	change->of_mean = growth(change->mean_ns[0], change->mean_ns[1]);
+	change->margin = error;
+	for (int i = 0; i < 40 && error > 0; i++) {
 		const double middle = (low + high) / 2;
 
 		*(student(middle, freedom) < 0.95 ? &low : &high) = middle;
 	}
-	if (change->margin >= 0 && a.mean > 0)
-		change->margin = high * error / a.mean;
+	if (error > 0)
+		change->margin = high * error * (1 + change->of_mean);
 }
 
 /* ---- rows */
 
-static void judge(const struct changes *changes, struct change *change)
+/* Nobody knows how much runs vary of which there is one. A kernel is different if all of its times are beyond all of
+ * the other run's. */
+static bool is_apart(const struct changes *changes, const struct change *change)
 {
-	const bool is_gpu = !strcmp(changes->section->kind, "task");
-	const double greater = change->greater - 0.5;
-	bool is_sure = change->confidence >= 1 - CHANCE / (double)changes->of_all;
+	const struct summary_group *a = change->is[0], *b = change->is[1];
+	const double ratio = 1 + change->of_mean;
 
-	if (!things(change->is[0]) || !things(change->is[1])) {
-		change->verdict = things(change->is[0]) ? GONE : NEW;
-		return;
-	}
-	if (change->margin < 0)
-		/* Where few of many take long, the mean may go up while most take less. */
-		is_sure &= is_gpu && fabs(greater) >= CLEARLY &&
-			   (change->of_mean > 0) == (greater > 0);
-	change->verdict = fabs(change->of_mean) < changes->how->least ? SAME
-			  : !is_sure                                  ? UNSURE
-			  : change->of_mean > 0                       ? SLOWER
-								      : FASTER;
+	return !strcmp(changes->section->kind, "task") && a->count >= OFTEN && b->count >= OFTEN &&
+	       (ratio >= CLEARLY || ratio <= 1 / CLEARLY) &&
+	       (a->max_ns < b->min_ns || b->max_ns < a->min_ns);
+}
+
+static enum verdict judge(const struct changes *changes, const struct change *change)
+{
+	const struct summary_difference *how = changes->how;
+	const struct sample a = sample_side(changes, 0, change->is[0]->name, log_things);
+	const struct sample b = sample_side(changes, 1, change->is[0]->name, log_things);
+	const double sure = 1 - CHANCE / (double)changes->of_all;
+	const bool is_known = how->count[0] + how->count[1] > 2; /* how much runs vary */
+	double error, freedom;
+
+	if (fabs(change->of_mean) >= how->least &&
+	    (is_known ? change->confidence >= sure : is_apart(changes, change)))
+		return change->of_mean > 0 ? SLOWER : FASTER;
+	if (is_known ? compare_samples(&a, &b, &error, &freedom) >= sure
+		     : things(change->is[0]) != things(change->is[1]))
+		return a.mean <= 0 ? NEW : b.mean <= 0 ? GONE : b.mean > a.mean ? MORE : FEWER;
+	return fabs(change->of_mean) >= how->least || a.mean <= 0 || b.mean <= 0 ? UNSURE : SAME;
 }
 
 static void compare(const struct changes *changes, struct change *change)
@@ -173,18 +175,13 @@ static void compare(const struct changes *changes, struct change *change)
 	for (int i = 0; i < 2; i++) {
 		const struct summary_group *group = change->is[i];
 
-		change->mean_ns[i] =
-			group->count ? (double)group->total_ns / (double)group->count : 0;
 		median_ns[i] = group->count ? summary_group_quantile(group, 0.5) : 0;
 		total_ns[i] = group->total_ns / changes->how->count[i];
 	}
 	change->total_ns = (int64_t)(total_ns[1] - total_ns[0]);
-	change->of_mean = growth(change->mean_ns[0], change->mean_ns[1]);
 	change->of_median = growth((double)median_ns[0], (double)median_ns[1]);
-	change->greater = histogram_greater(&change->is[0]->histogram, &change->is[1]->histogram);
-	change->margin = -1;
-	compare_samples(changes, change);
-	judge(changes, change);
+	compare_means(changes, change);
+	change->verdict = judge(changes, change);
 }
 
 /* What is the same last; else those by which the total changed most first. */
@@ -335,7 +332,6 @@ static void print_json_row(struct json *json, const struct changes *changes,
 		if (change->margin >= 0)
 			json_real(json, "mean_margin", change->margin, 6);
 		json_real(json, "median_change", change->of_median, 6);
-		json_real(json, "greater", change->greater, 6);
 		json_real(json, "confidence", change->confidence, 9);
 	}
 	json_text(json, "verdict", verdicts[change->verdict]);
@@ -413,7 +409,7 @@ static int print_sections(FILE *file, struct json *json, struct summary *sides[2
 	int slower = 0;
 
 	for (const struct summary_section *s = sides[0]->sections; s; s = s->next)
-		rows += s->groups.count;
+		rows += !how->only || !strcmp(how->only, s->kind) ? s->groups.count : 0;
 	for (struct summary_section *s = sides[0]->sections; s; s = s->next) {
 		struct summary_section *const both[] = {
 			s, summary_section(sides[1], s->stream, s->kind, s->title)};
@@ -434,6 +430,9 @@ static int print_sections(FILE *file, struct json *json, struct summary *sides[2
 
 int summary_print_difference(FILE *file, const struct summary_difference *how)
 {
+	static const char single[] =
+		"\n(one run a side does not tell how much runs vary: give several, such as\n"
+		"rtl diff A1 A2 A3 -- B1 B2 B3)\n";
 	struct json json = {.file = file};
 	struct summary *sides[2] = {NULL, NULL};
 	int slower = -1;
@@ -445,7 +444,7 @@ int summary_print_difference(FILE *file, const struct summary_difference *how)
 	if (how->json)
 		json_array(&json, "sections");
 	else
-		fputc('\n', file);
+		fputs(how->count[0] + how->count[1] > 2 ? "\n" : single, file);
 	if (!merge_sides(sides, how))
 		slower = print_sections(file, &json, sides, how);
 	if (how->json) {

@@ -155,22 +155,11 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 
 void summary_group_add(struct summary_group *group, uint64_t duration_ns)
 {
-	struct summary_stretches *in = &group->stretches;
-
 	group->count++;
 	group->total_ns += duration_ns;
 	group->min_ns = duration_ns < group->min_ns ? duration_ns : group->min_ns;
 	group->max_ns = duration_ns > group->max_ns ? duration_ns : group->max_ns;
 	histogram_add(&group->histogram, duration_ns);
-	in->sums[in->count] += duration_ns;
-	in->count += !(group->count & ((UINT64_C(1) << in->shift) - 1));
-	if (in->count < SUMMARY_STRETCHES)
-		return;
-	in->count /= 2;
-	in->shift++;
-	for (uint32_t i = 0; i < in->count; i++)
-		in->sums[i] = in->sums[2 * i] + in->sums[2 * i + 1];
-	memset(in->sums + in->count, 0, in->count * sizeof(*in->sums));
 }
 
 bool summary_group_merge(struct summary_group *to, const struct summary_group *from)

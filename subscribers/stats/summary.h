@@ -150,8 +150,8 @@ struct summary_difference {
 };
 
 /** Prints what has changed between runs. A row is slower or faster where its mean has changed by `least` or more and
- * that is no chance (Welch's t-test): of several runs of each side their means tell, else stretches of steady kernels;
- * what a single run says of the host is unsure. Chance is 1 % for all rows together.
+ * that is no chance (Student's t-test of the means of runs): 0.1 % for all rows together. Of one run of each side only
+ * kernels are, whose times do not overlap.
  * @return how many rows are slower by more than `fail`; -1: out of memory */
 int summary_print_difference(FILE *file, const struct summary_difference *how);
 
