@@ -298,6 +298,8 @@ void summary_print_table(FILE *file, const struct summary_row *rows, size_t coun
 unsigned summary_line_width(FILE *file, unsigned asked);
 /* Prints bytes; what would upset a terminal becomes '?'. */
 void summary_print_bytes(FILE *file, const char *text, size_t length);
+/* A name for a line that has `others` bytes beside it; to be freed. NULL: out of memory. */
+char *summary_cut_name(const char *name, unsigned columns, unsigned others);
 /* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
 

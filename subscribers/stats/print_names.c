@@ -173,6 +173,20 @@ static void print_name(FILE *file, const char *name, size_t width, size_t shared
 	print_part(file, name, length - tail, length);
 }
 
+char *summary_cut_name(const char *name, unsigned columns, unsigned others)
+{
+	const unsigned least = others + NAME_COLUMNS;
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	if (!file)
+		return NULL;
+	print_name(file, name, (columns > least ? columns : least) - others, 0);
+	fclose(file);
+	return text;
+}
+
 /* ---- tables ---- */
 
 void summary_set(char cell[SUMMARY_CELL], const char *format, ...)

@@ -15,6 +15,8 @@ enum { SHARE, IDLE, PIECES, LONGEST, WHY };
 #define GAP_SHARE 0.05
 /* Of a line, what stands before them. */
 #define GAP_COLUMNS 34u
+/* Of a heading, what stands beside the name of a range. */
+#define HEADING_COLUMNS 60u
 
 /* ---- idle time ---- */
 
@@ -200,7 +202,7 @@ static void print_causes(FILE *file, const char *heading, const char *what,
 			row->name = cause_text(&list[i]);
 		}
 		fprintf(file, "\n%s %s%s\n", heading, summary_duration(whole, whole_ns),
-			shown < count ? ", the largest causes" : "");
+			shown < count ? ", largest causes" : "");
 		summary_print_table(file, rows, shown + 1, &table);
 	}
 	free_names(rows, rows ? shown : 0);
@@ -259,6 +261,7 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 	const struct summary_part **parts = summary_parts(range, &count);
 	const size_t shown = !parts ? 0 : top && top < count ? top : count;
 	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
+	char *name = summary_cut_name(range->name, columns, HEADING_COLUMNS);
 
 	for (size_t i = 0; rows && i < shown; i++) {
 		const struct summary_part *part = parts[i];
@@ -288,9 +291,8 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 	if (rows && shown) {
 		rows[0] = (struct summary_row){{"process", "count", "mean", "work", "waited"},
 					       "most of it for"};
-		fprintf(file,
-			"\nRange %s in each process: the slowest is %s, %.1f%% above the mean\n",
-			range->name, rows[1].cells[0],
+		fprintf(file, "\nRange %s by process: slowest %s, %.1f%% above mean\n",
+			name ? name : range->name, rows[1].cells[0],
 			100.0 * ((double)parts[0]->total_ns / (double)parts[0]->count /
 					 ((double)range->total_ns / (double)range->count) -
 				 1));
@@ -299,6 +301,7 @@ static void print_parts(FILE *file, const struct summary_group *range, unsigned 
 	}
 	free_names(rows, rows ? shown : 0);
 	free(parts);
+	free(name);
 }
 
 enum { STEPS, MEAN, BUSY, BUSY_SHARE, NOT_KNOWN_SHARE = BUSY_SHARE + IDLE_GROUPS };
@@ -346,16 +349,18 @@ void summary_print_steps(FILE *file, const struct summary *summary,
 	}
 	for (size_t i = 0, paths = 0; i < view.count && (!style->top || paths < PATHS_SHOWN); i++) {
 		const struct summary_group *group = view.groups[i];
+		char *name = summary_cut_name(group->name, columns, HEADING_COLUMNS);
 		char *heading = NULL;
 
-		if (group->path.count &&
-		    asprintf(&heading, "Critical path of range %s, %" PRIu64 " times, in all",
-			     group->name, group->count) > 0) {
+		if (group->path.count && name &&
+		    asprintf(&heading, "Critical path of range %s, %" PRIu64 " times,", name,
+			     group->count) > 0) {
 			print_causes(file, heading, "time", &group->path, group->total_ns, columns,
 				     style->top ? PATH_SHOWN : 0);
 			paths++;
 		}
 		free(heading);
+		free(name);
 		if (!style->top || i < PATHS_SHOWN)
 			print_parts(file, group, columns, style->top);
 	}

@@ -66,7 +66,7 @@ static inline void range(struct run *run, const char *name, uint64_t instance, u
 {
 	struct {
 		struct rtl_roctx_range is;
-		char name[16];
+		char name[48];
 	} payload = {.is = {.begin_ns = 1, .end_ns = run->now, .parent = parent, .begin_tid = 5}};
 
 	payload.is.name = (struct rtl_text){sizeof(payload.is), (uint32_t)strlen(name)};

@@ -113,11 +113,11 @@ static void two_ranks(struct run *run, const char *more)
 	run->other->rank = 1;
 	first->rank = 0;
 	KERNEL(run->process, A, 100, .submit_tid = 5, .submit_ns = run->now - 50);
-	range(run, "step", 20, 0);
+	range(run, "forward of layer 17, which has a name", 20, 0);
 	run->process = run->other;
 	KERNEL(run->process, A, 300, .submit_tid = 5, .submit_ns = run->now - 50);
 	run->now += 200;
-	range(run, "step", 21, 0);
+	range(run, "forward of layer 17, which has a name", 21, 0);
 	run->process = first;
 	KERNEL(run->process, A, 5, .submit_tid = 5, .submit_ns = run->now - 50);
 }
@@ -134,15 +134,18 @@ TEST(test_steps__two_ranks__slowest_first_with_its_path)
 	assert_contains(text, "{\"cause\":\"work\",\"work\":\"a_gemm\",\"total_ns\":300,");
 }
 
-TEST(test_steps__two_ranks__text_names_the_slowest_and_what_it_waited_for)
+TEST(test_steps__two_ranks__text_names_the_slowest_in_lines_that_fit)
 {
 	const char *text;
 
+	setenv("COLUMNS", "80", 1);
 	two_ranks(*state, "");
 	text = end(*state);
+	unsetenv("COLUMNS");
 	assert_contains(
 		text,
-		"\nRange step in each process: the slowest is rank 1, 18.5% above the mean\n");
+		"\nRange forward o...s a name by process: slowest rank 1, 18.5% above mean\n");
+	assert_contains(text, "\nCritical path of range forward o...s a name, 2 times, 2.698us\n");
 	assert_contains(text, "\nrank 1       1  1.599us  18.8%   78.1%  host not recorded\n");
 	assert_contains(text, "\nrank 0       1  1.099us   9.1%   86.4%  host not recorded\n");
 }
