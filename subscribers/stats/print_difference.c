@@ -56,9 +56,14 @@ struct sample {
 	double mean, squares;
 };
 
+static double mean_of(const struct summary_group *group)
+{
+	return (double)group->total_ns / (double)group->count;
+}
+
 static double log_mean(const struct summary_group *group)
 {
-	return log((double)group->total_ns / (double)group->count);
+	return log(mean_of(group));
 }
 
 static double log_things(const struct summary_group *group)
@@ -138,16 +143,18 @@ static void compare_means(const struct changes *changes, struct change *change)
 
 /* ---- rows */
 
-/* Nobody knows how much runs vary of which there is one. A kernel is different if all of its times are beyond all of
- * the other run's. */
+/* Nobody knows how much runs vary of which there is one. A kernel is different if its times in both are further apart
+ * than those of one. */
 static bool is_apart(const struct changes *changes, const struct change *change)
 {
-	const struct summary_group *a = change->is[0], *b = change->is[1];
-	const double ratio = 1 + change->of_mean;
+	const struct summary_group *fast = change->is[change->of_mean < 0];
+	const struct summary_group *slow = change->is[change->of_mean >= 0];
+	const double apart = (double)slow->min_ns - (double)fast->max_ns;
 
-	return !strcmp(changes->section->kind, "task") && a->count >= OFTEN && b->count >= OFTEN &&
-	       (ratio >= CLEARLY || ratio <= 1 / CLEARLY) &&
-	       (a->max_ns < b->min_ns || b->max_ns < a->min_ns);
+	return !strcmp(changes->section->kind, "task") && fast->count >= OFTEN &&
+	       slow->count >= OFTEN && mean_of(slow) >= CLEARLY * mean_of(fast) &&
+	       apart > (double)(slow->max_ns - slow->min_ns) &&
+	       apart > (double)(fast->max_ns - fast->min_ns);
 }
 
 static enum verdict judge(const struct changes *changes, const struct change *change)

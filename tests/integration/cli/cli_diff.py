@@ -13,7 +13,7 @@ import unittest
 from cli_kit import PROGRAM, Case
 from cli_show import RPD
 
-NAMES = ("same", "slower", "noisy", "tail", "gone", "new", "few", "more")
+NAMES = ("same", "slower", "noisy", "tail", "gone", "new", "few", "more", "disturbed")
 
 
 def confidence(a, b):
@@ -51,6 +51,7 @@ class Diff(Case):
             # One of many takes long: the mean goes up, while most take less.
             runs["tail"] = [50 - 2 * more] * (300 - 60 * more) + [127] * (60 * more)
             runs["few"] = [40, 50 + more * 60]
+            runs["disturbed"] = [10] * 20 if not more else [30] * 10 + [120] * 10
             runs["more"] = [50] * (10 + more)
         before["gone"] = after["new"] = [10, 10]
         self.make("a.db", before)
@@ -73,7 +74,7 @@ class Diff(Case):
         self.make_both()
         verdicts = {name: row["verdict"] for name, row in self.rows().items()}
         self.assertNotEqual(verdicts.pop("noisy"), "slower")
-        self.assertEqual(verdicts, {name: name for name in verdicts} | {"few": "unsure", "tail": "unsure"})
+        self.assertEqual(verdicts, {name: name for name in verdicts} | dict.fromkeys(("few", "tail", "disturbed"), "unsure"))
         self.assertEqual(self.rows("--least", "90")["slower"]["verdict"], "same")
 
     def test_text(self):
