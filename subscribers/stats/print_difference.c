@@ -9,7 +9,7 @@
 #define CHANCE 0.001
 /* Of one run of each side: a kernel must have run so often, and its mean be so many times the other. */
 #define OFTEN   8
-#define CLEARLY 1.5
+#define CLEARLY 2.0
 
 enum verdict { SAME, SLOWER, FASTER, MORE, FEWER, UNSURE, NEW, GONE };
 
