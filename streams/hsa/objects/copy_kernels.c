@@ -110,10 +110,14 @@ uint8_t copy_kernel_find(const char *name)
 	return n;
 }
 
-bool copy_kernel_read(uint8_t kernel, const hsa_kernel_dispatch_packet_t *packet,
+bool copy_kernel_read(uint8_t kernel, uint32_t bytes, const hsa_kernel_dispatch_packet_t *packet,
 		      struct copy_facts *facts)
 {
+	uint64_t words[16] = {0}; /* none reads more */
+
 	*facts = (struct copy_facts){.kind = kernels[kernel - 1].kind};
-	return packet->kernarg_address &&
-	       kernels[kernel - 1].read(packet, packet->kernarg_address, facts);
+	if (!packet->kernarg_address)
+		return false;
+	memcpy(words, packet->kernarg_address, bytes < sizeof(words) ? bytes : sizeof(words));
+	return kernels[kernel - 1].read(packet, words, facts);
 }

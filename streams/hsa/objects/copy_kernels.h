@@ -18,6 +18,6 @@ struct copy_facts {
 /* Which of them has that name; 0: none. */
 uint8_t copy_kernel_find(const char *name);
 
-/* What the packet, a dispatch of that kernel, does. False: that is not known. */
-bool copy_kernel_read(uint8_t kernel, const hsa_kernel_dispatch_packet_t *packet,
+/* What the packet, a dispatch of that kernel with so many bytes of arguments, does. False: that is not known. */
+bool copy_kernel_read(uint8_t kernel, uint32_t bytes, const hsa_kernel_dispatch_packet_t *packet,
 		      struct copy_facts *facts);

@@ -29,6 +29,7 @@ struct kernel {
 	/* Relaxed, from before the first dispatch on: */
 	bool left_out;  /* see kernels.h */
 	uint8_t copies; /* copy_kernel_find */
+	uint8_t argument_bytes; /* at most 255; if it copies */
 	struct kernel_counting counting;
 };
 

@@ -290,6 +290,19 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 	}
 }
 
+/* Whether HIP copies and fills memory by it. */
+static void note_copies(const struct kernel *kernel, hsa_executable_symbol_t symbol,
+			const char *name)
+{
+	const uint8_t copies = copy_kernel_find(name);
+	uint32_t bytes;
+
+	if (!copies || !get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &bytes))
+		return;
+	kernel_set(&kernel->argument_bytes, bytes < UINT8_MAX ? (uint8_t)bytes : UINT8_MAX);
+	kernel_set(&kernel->copies, copies);
+}
+
 /* A kernel that ran before, loaded elsewhere, has been described. The uid, or 0. */
 static uint64_t add_named(const struct agent *agent, uint64_t executable,
 			  hsa_executable_symbol_t symbol, uint64_t object, const char *name)
@@ -308,7 +321,7 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 	else if (kernel_choice_on && kernel_choice_leaves_out(name))
 		kernel_set(&kernel_table_find(object)->left_out, true);
 	else
-		kernel_set(&kernel_table_find(object)->copies, copy_kernel_find(name));
+		note_copies(kernel_table_find(object), symbol, name);
 	if (first)
 		describe(uid, symbol, name, content);
 	return uid;

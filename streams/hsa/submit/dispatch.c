@@ -218,7 +218,8 @@ see_copy(const struct queue *queue, struct packet_slot *slot, const union aql_pa
 
 	slot->copy.is_known =
 		!queue->counters && copies_traced() &&
-		copy_kernel_read(slot->dispatch.kernel->copies, &packet->dispatch, facts);
+		copy_kernel_read(slot->dispatch.kernel->copies,
+				 slot->dispatch.kernel->argument_bytes, &packet->dispatch, facts);
 	if (!slot->copy.is_known)
 		return false;
 	slot->copy.src_node = 0;

@@ -11,15 +11,16 @@ TEST(test_copy_kernels__of_6_1__read_if_they_fit)
 	uint8_t kernel = copy_kernel_find("__amd_rocclr_copyBuffer");
 	struct copy_facts facts;
 
-	assert_true(copy_kernel_read(kernel, &packet, &facts));
+	assert_true(copy_kernel_read(kernel, sizeof(words), &packet, &facts));
 	assert_true(facts.src == 0x1010 && facts.dst == 0x8020 && facts.bytes == 100);
+	assert_false(copy_kernel_read(kernel, 6 * 8, &packet, &facts));
 	words[6]++;
-	assert_false(copy_kernel_read(kernel, &packet, &facts));
+	assert_false(copy_kernel_read(kernel, sizeof(words), &packet, &facts));
 	assert_int_equal(copy_kernel_find("__amd_rocclr_streamOpsWrite"), 0);
 	for (kernel = copy_kernel_find("__amd_rocclr_fillBufferAligned2D"); kernel; kernel--)
 		for (unsigned byte = 0; byte < 256; byte++) {
 			memset(words, (int)byte, sizeof(words));
-			assert_false(copy_kernel_read(kernel, &packet, &facts));
+			assert_false(copy_kernel_read(kernel, sizeof(words), &packet, &facts));
 		}
 }
 
