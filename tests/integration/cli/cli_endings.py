@@ -46,8 +46,7 @@ ENDINGS = (
      NO_OPERATION + "7 lost (of the test: 7), 7" + UNFINISHED + "\n"),
     (("trace",), (PROGRAM, "104", "cut"), -signal.SIGKILL, NO_OPERATION + "104" + UNFINISHED + "\n"),
     (("trace", "-q"), (PROGRAM, "104", "cut"), -signal.SIGKILL, NO_OPERATION + "104" + UNFINISHED + "\n"),
-    (("trace",), (PROGRAM, "7", "missed"), -signal.SIGKILL,
-     NO_OPERATION + "7 lost (of the test: 7), 7" + UNFINISHED + "\n"),
+    (("trace",), (PROGRAM, "7", "missed"), -signal.SIGKILL, NO_OPERATION + "7 lost (of the test: 7), 7" + UNFINISHED + "\n"),
 )
 REASONS = ("used no GPU", "submitted no kernel", PAUSED, UNFINISHED, " lost (", "could not make a spool",
            "RTL_STREAMS", "HSA runtime", "none has ended")

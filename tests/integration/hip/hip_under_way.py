@@ -58,8 +58,7 @@ class Run:
     def counted(self, place):
         """Of kernels and copies, by number, and the numbers of graphs in order; place 0: begun, 1: returned."""
         at = 136 + 12 * NUMBERS * place
-        numbers = array.array("I", self.counts[at:at + 12 * NUMBERS])
-        found = [(i // NUMBERS, i % NUMBERS) for i, n in enumerate(numbers) for _ in range(n)]
+        found = [(i // NUMBERS, i % NUMBERS) for i, n in enumerate(array.array("I", self.counts[at:at + 12 * NUMBERS])) for _ in range(n)]
         graphs = [n for kind, n in found if kind == 2]
         return collections.Counter([key for key in found if key[0] < 2] + [(0, n % 8 + i) for n in graphs for i in (0, 8, 16)]), graphs
 
@@ -91,11 +90,9 @@ class Run:
                 first = n if n >= 24 else [g for g in graphs if g % 8 == n % 8][-count]
                 if kind == 0 and first > last.get(n % 8, 0):
                     returned[(kind, n)] -= count
-        problems = [("not under way", returned - ended - under_way), ("never submitted", known - begun)]
-        if published is not None:
-            problems += [("ended, says rtl alone", published - ended), ("lost", (returned | ended) - known)]
-        if exact:
-            problems += [("ended, says the log", under_way - (begun - ended))]
+        problems = [("not under way", returned - ended - under_way), ("never submitted", known - begun),
+                    ("ended, says the log", exact and under_way - (begun - ended)),
+                    ("ended, says rtl alone", published and published - ended), ("lost", published is not None and (returned | ended) - known)]
         self.late = sum((under_way & ended).values())
         return ["%s: %s" % (what, dict(numbers.most_common(5))) for what, numbers in problems if numbers]
 
@@ -127,10 +124,9 @@ class Run:
 
     def oldest(self):
         """What the summary begins with: what the trace has under way for longest, any of those submitted at once."""
-        with sqlite3.connect(self.db) as db:
-            return [line for line, in db.execute(
-                "SELECT printf('under way when the process ended: %s on queue %d (thread %d, for ', kernel, queue, tid)"
-                " FROM (SELECT *, max(age_ns) OVER () AS most FROM rtl_under_way WHERE queue) WHERE age_ns = most")]
+        return [line for line, in sqlite3.connect(self.db).execute(
+            "SELECT printf('under way when the process ended: %s on queue %d (thread %d, for ', kernel, queue, tid)"
+            " FROM (SELECT *, max(age_ns) OVER () AS most FROM rtl_under_way WHERE queue) WHERE age_ns = most")]
 
     def end(self, way):
         """Ends it that way, if it does not end by itself."""

@@ -76,8 +76,7 @@ static void publish(struct source *source, struct slot *slot)
 	/* Another thread takes what this one would go on with. */
 	if (taken_meanwhile)
 		assert_true(turn_change(turn, TURN_OUT, TURN_TAKEN));
-	/* Should the process be killed now, it is one of the two. */
-	assert_true(slot->under_way);
+	assert_true(slot->under_way); /* or it is lost, should the process be killed now */
 	published[published_count++] = ((struct work *)slot)->number;
 	turn_in();
 }
