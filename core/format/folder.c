@@ -31,27 +31,24 @@ static bool is_unlocked(int dir_fd)
 	return unlocked;
 }
 
-/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be in that state too. */
-static bool is_zombie(int pid)
+/* Whether the first thread of a process ends or has ended. That with the lock gone, the process has given up its memory
+ * and files, although the kernel may need a while for the rest, and its parent to ask. */
+static bool is_exiting(int pid)
 {
-	char path[64], text[1024], state = 0;
+	char path[64], text[1024];
 	const char *at;
-	long threads = 0;
+	unsigned flags = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	(void)read_text(path, text, sizeof(text));
-	at = strrchr(text, ')'); /* proc(5): state is field 3, num_threads is field 20 */
-	if (!at || sscanf(at + 1,
-			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
-			  &state, &threads) != 2)
-		return false;
-	return (state == 'Z' || state == 'X') && threads <= 1;
+	at = strrchr(text, ')'); /* proc(5): flags is field 9; PF_EXITING */
+	return at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) == 1 && flags & 4;
 }
 
 /* Whether it cannot be found; that it can says little, numbers are used again. */
 static bool is_dead(int pid)
 {
-	return (kill(pid, 0) && errno == ESRCH) || is_zombie(pid);
+	return (kill(pid, 0) && errno == ESRCH) || is_exiting(pid);
 }
 
 bool folder_process_is_gone(int dir_fd, int pid)
