@@ -4,15 +4,22 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
 
 #include "database.h"
+#include "host.h"
 #include "launch.h"
 #include "library.h"
 #include "notes.h"
+#include "thread_start.h"
 
 /* Longest sleep: few events of a quiet process are written after so long. Processes that come and
  * rings that fill end it. */
 #define SLEEP_MS     100
+/* How much the buffers may grow, in percent, while the command goes first; and when it goes first again. */
+#define GROWN_MOST   25u
+#define GROWN_LITTLE 5u
 #define MESSAGE_SIZE 8192
 
 /* What the interceptors for ROCm publish; without them processes tell it themselves. */
@@ -155,17 +162,60 @@ int collect_note_stream(void *instance, const struct rtl_stream_info *stream)
 
 const struct rtl_subscriber collect_nothing = COLLECT_OWN("nothing", NULL, NULL, NULL);
 
-void collect_poll(void *user)
+/* Whether this thread has lately had more than a tenth of a processor. */
+static bool is_busy(struct collect *collect)
+{
+	const uint64_t now = host_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t used = host_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t passed = now - collect->looked_ns, busy = used - collect->used_ns;
+
+	if (passed < SLEEP_MS * 1000000u)
+		return false;
+	collect->looked_ns = now;
+	collect->used_ns = used;
+	return busy > passed / 10;
+}
+
+/* Polls so that the command goes first, as long as there is room for what waits. That a thread is nice cannot be taken
+ * back without privileges: the main thread is not. */
+static void *poll_nicely(void *user)
 {
 	struct collect *collect = user;
 
+	setpriority(PRIO_PROCESS, 0, 19); /* this thread's */
+	pthread_setname_np(pthread_self(), "rtl-nice");
+	do
+		collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
+	while (!__atomic_load_n(&collect->nice_ends, __ATOMIC_RELAXED) &&
+	       rtl_collector_grown(collect->collector) <= GROWN_MOST);
+	return NULL;
+}
+
+void collect_poll(void *user)
+{
+	struct collect *collect = user;
+	struct timespec until;
+
+	if (collect->nice_runs) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += SLEEP_MS * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		collect->nice_runs = pthread_timedjoin_np(collect->nice, NULL, &until) != 0;
+		return;
+	}
 	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
+	if (!is_busy(collect) || rtl_collector_grown(collect->collector) > GROWN_LITTLE)
+		return;
+	__atomic_store_n(&collect->nice_ends, false, __ATOMIC_RELAXED);
+	collect->nice_runs = thread_start(&collect->nice, poll_nicely, collect);
 }
 
 void collect_wake(void *user)
 {
 	struct collect *collect = user;
 
+	__atomic_store_n(&collect->nice_ends, true, __ATOMIC_RELAXED);
 	rtl_collector_wake(collect->collector);
 }
 
@@ -192,6 +242,11 @@ void collect_finish(struct collect *collect)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 
+	if (collect->nice_runs) {
+		collect_wake(collect);
+		pthread_join(collect->nice, NULL);
+		collect->nice_runs = false;
+	}
 	progress_init(&collect->progress, "writing what is left", collect->quiet);
 	/* takes those in that have come since the last look */
 	collect->met = rtl_collector_poll(collect->collector, 0);

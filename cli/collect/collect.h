@@ -3,6 +3,7 @@
  * One thread, but for collect_wake and collect_is_stoppable. */
 #pragma once
 
+#include <pthread.h>
 #include <rtl/collector.h>
 
 #include "progress.h"
@@ -25,6 +26,11 @@ struct collect {
 	const struct selection
 		*selection; /* the periods; NULL: all is recorded; set before it starts */
 	bool quiet;         /* no progress is shown; set before it starts */
+	uint64_t looked_ns,
+		used_ns; /* when it was last asked how busy the poll is; its time until then */
+	pthread_t nice;  /* the thread that polls when it is */
+	bool nice_runs;
+	bool nice_ends;     /* it is to end: relaxed, rtl_collector_wake is behind it */
 	uint32_t met;       /* processes so far */
 	uint32_t left;      /* that still ran at the end */
 	uint32_t refused;   /* that could make no spool, and have said why; known at the end */

@@ -35,9 +35,6 @@
 #define LAST_PASSES 1000
 /* Longest sleep where nobody can ring. */
 #define CUT_OFF_MS 10u
-/* While others want all processors, it looks so often whether that is so, and does something at least so often. */
-#define NAP_NS 2000000
-#define NAPS   10
 /* Before the last passes of one that was attached, whose process goes on. */
 #define LEAVE_NS 50000000
 
@@ -343,8 +340,6 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 	if (!c->host || failed)
 		return message_fail(message, RTL_EPLUGIN, "a subscriber could not be started");
 	c->host->counting = c->kind == RTL_INSPECT;
-	c->host->yields = owns_folder(c);
-	c->host->processors = sysconf(_SC_NPROCESSORS_ONLN);
 	c->host->attached = c->attached;
 	offer_streams(c, o);
 	return 0;
@@ -584,22 +579,11 @@ uint32_t rtl_collector_kept_ms(const struct rtl_collector *c)
 	return c->recorder ? recorder_kept_ms(c->recorder) : 0;
 }
 
-/* Leaves the processors to the programs for a while. */
-static void give_way(struct rtl_collector *c)
-{
-	for (int naps = 0; naps < NAPS && !__atomic_load_n(&c->woken, __ATOMIC_RELAXED) &&
-			   host_gives_way(c->host);
-	     naps++)
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-}
-
 uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 {
 	uint64_t change_ns;
 	bool something;
 
-	if (timeout_ms)
-		give_way(c);
 	follow_pause(c);
 	change_ns = follow_periods(c);
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
@@ -619,6 +603,11 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
 	}
 	return c->host->source_count;
+}
+
+uint32_t rtl_collector_grown(const struct rtl_collector *c)
+{
+	return c->host->grown;
 }
 
 void rtl_collector_wake(struct rtl_collector *c)

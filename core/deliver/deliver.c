@@ -2,18 +2,14 @@
 /* Events on their way from the rings to the subscribers. Records stay in their rings until subscribers have flushed
  * them: what is not durable can be delivered again after a crash. */
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "files.h"
 #include "host.h"
 
 #define FLUSH_NS 50000000u
 /* A pass over rings that are full is interrupted after that time, for a flush. */
 #define PASS_NS FLUSH_NS
 #define TIDY_NS 100000000u
-/* Up to so many percent of what further rings may take, others go first. */
-#define GROWN_MOST 25u
 /* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
 #define CLOSED_MOST 8u
 
@@ -320,21 +316,11 @@ static bool begin_pass(struct host *host, struct source *source)
 	return something;
 }
 
-bool host_gives_way(const struct host *host)
-{
-	char text[128];
-	long running;
-
-	return host->yields && !host->last && host->grown <= GROWN_MOST &&
-	       read_text("/proc/loadavg", text, sizeof(text)) > 0 &&
-	       sscanf(text, "%*s %*s %*s %ld/", &running) == 1 && running > host->processors;
-}
-
 /* Whether a pass is to go on later, from where it is. */
 static bool is_over(const struct host *host)
 {
 	return __atomic_load_n(&host->paused, __ATOMIC_RELAXED) ||
-	       clock_ns() - host->pass_ns >= PASS_NS || host_gives_way(host);
+	       clock_ns() - host->pass_ns >= PASS_NS;
 }
 
 /* A pass, or the rest of an interrupted one with the heads and the clock that it began with. */

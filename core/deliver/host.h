@@ -76,9 +76,6 @@ void host_await_stream(struct host *host, uint32_t number);
 /* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops for a flush and goes on
  * later. */
 bool host_pass(struct host *host);
-/* Whether more threads of the machine want a processor than there are: those of the programs go first then, as long as
- * their buffers have not grown much. The passes' thread. */
-bool host_gives_way(const struct host *host);
 /* Now and then, or as the collector leaves: shares the room for further rings, frees idle ones. The passes' thread. */
 void host_tidy(struct host *host, bool leaves);
 /* What waits in the processes' rings, in bytes. The thread that makes the passes. */
@@ -209,8 +206,6 @@ struct host {
 	uint64_t flushed_ns;
 	uint64_t pass_ns;   /* when the pass began */
 	uint64_t tidied_ns; /* host_tidy */
-	bool yields;        /* host_gives_way */
-	long processors;    /* of the machine */
 	uint32_t grown;     /* what was not delivered, in percent of what further rings may take */
 	bool interrupted;   /* the last pass stopped between two batches; see source.interrupted */
 	uint8_t *copies;    /* payloads of the batch, where others could change them */

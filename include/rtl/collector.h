@@ -102,11 +102,13 @@ RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
 /** RTL_RECORD*: the folder of the recording; else NULL. Valid until destroy. */
 RTL_API const char *rtl_collector_recording(const struct rtl_collector *collector);
 
-/** Looks for new processes and delivers what there is; else sleeps until something comes or the time is over. While
- * threads of the machine want all its processors and the processes' buffers have room, it sleeps up to 20 ms and then
- * delivers only a part.
+/** Looks for new processes and delivers what there is; else sleeps until something comes or the time is over.
  * @return how many processes have been met so far */
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
+
+/** How much of what the processes' buffers may grow by holds what was not delivered, in percent, as of a tenth of a
+ * second ago. On the thread that polls. */
+RTL_API uint32_t rtl_collector_grown(const struct rtl_collector *collector);
 
 /** Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers. */
 RTL_API void rtl_collector_wake(struct rtl_collector *collector);

@@ -6,8 +6,10 @@ up, and what lies in further rings is delivered once, in order, whoever dies. Wi
 that of cli_kit.py.
 """
 
+import glob
 import os
 import signal
+import time
 import unittest
 
 from cli_kit import RTL, SLOW_EVENTS, Faults
@@ -55,6 +57,22 @@ class Grown(Faults):
         published = sum(self.line(child) for _ in range(4))
         self.assertEqual(published, COUNT * 4)
         self.write("go", "")
+        self.assertEqual(self.end(child), "")
+        self.check(published)
+
+    def test_much_is_published__command_goes_first_while_there_is_room(self):
+        child = self.lines(RTL, "trace", "-q", "-o", "run.db", count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "16M"})
+        threads, published = {}, 0
+        while "rtl-nice" not in threads:
+            published += self.line(child)
+            time.sleep(0.02)
+            threads = {}
+            for name in glob.glob(f"/proc/{child.pid}/task/*/stat"):
+                with open(name, encoding="utf-8") as file:
+                    fields = file.read().replace("(", ")").split(")")
+                threads[fields[1]] = int(fields[2].split()[16])
+        self.assertEqual((threads["rtl"], threads["rtl-nice"]), (0, 19))
+        published += sum(self.line(child) for _ in range(20))  # beyond a quarter of the room, and back
         self.assertEqual(self.end(child), "")
         self.check(published)
 

@@ -379,29 +379,6 @@ TEST(test_collector__woken__next_sleep_ends_at_once)
 	own_finish(collector);
 }
 
-TEST(test_collector__others_want_all_processors__they_go_first)
-{
-	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
-	pid_t program = start_process(collector, 4000, end_never), spinning = fork();
-
-	if (!spinning) {
-		for (long more = sysconf(_SC_NPROCESSORS_ONLN); more && fork(); more--)
-			;
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			;
-	}
-	usleep(50000);
-	rtl_collector_poll(collector, 1); /* a batch at a time */
-	assert_in_range(own.events, 1, 1024);
-	kill(spinning, SIGKILL);
-	waitpid(spinning, NULL, 0);
-	kill(program, SIGKILL);
-	waitpid(program, NULL, 0);
-	own_finish(collector);
-	assert_int_equal(own.events, 4000);
-}
-
 static void check_folder(const char *path, uint32_t kind, uint32_t in_use, pid_t pid)
 {
 	struct rtl_folder folder = {.struct_size = sizeof(folder)};
