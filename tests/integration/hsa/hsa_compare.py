@@ -7,7 +7,8 @@
 
 TRACE is written by text_sub, LOG is SOFTGPU_LOG's file. Every dispatch in the
 log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
-workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
+workgroup, LDS and scratch, and times within one tick of the GPU's clock, or be one of the copies that HIP makes
+by kernels, with the same GPU and times. --missed: that many
 dispatches of the log may be absent from the trace, and must have been counted as missed.
 --untimed: up to so many dispatches share a signal and have no times.
 --again: so many runtimes that began after the first one has ended are counted, and not traced.
@@ -105,6 +106,22 @@ def read_copies(path):
         instances.add(row["@instance"])
         copies.append({key: int(row[field]) for key, field in COPY_FIELDS.items()})
     return copies, ledger_missed(path, "rtl.hsa.copy")
+
+
+def add_kernels_of_copies(path, log, trace, tick):
+    """Those of HIP's kernels that are copies in the trace, each by its times; how many copies have none."""
+    left = [row for row in log if row[0][0].startswith("__amd_rocclr_")]
+    none = 0
+    for copy in read_copies(path)[0]:
+        if copy["flags"] & copy_compare.HIP:
+            row = copy_compare.take(left, lambda row: row[0][1] == str(copy["gpu"]) and abs(row[1] - copy["begin"]) <= tick
+                                    and abs(row[2] - copy["end"]) <= tick)
+            if row:
+                trace.append((row[0], copy["begin"], copy["end"]))
+            else:
+                print("no kernel in the log for it: %s" % copy)
+            none += not row
+    return none
 
 
 def counted(path):
@@ -282,8 +299,8 @@ def main():
         return
     log = read_log(args.log, args.unnamed)
     trace, missed, untimed = read_trace(args.trace, args.unnamed)
+    absent, extra = 0, add_kernels_of_copies(args.trace, log, trace, args.tick)
     by_log, by_trace = grouped(log), grouped(trace)
-    absent = extra = 0
     for key in sorted(set(by_log) | set(by_trace) | set(untimed)):
         a, b = compare_times(key, by_log.get(key, []), by_trace.get(key, []), args.tick)
         a, b = max(a - untimed[key], 0), b + max(untimed[key] - a, 0)
