@@ -24,7 +24,10 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   kernel AS (SELECT *, row_number() OVER queues AS place, count(*) OVER (PARTITION BY s, p, queue) - 1 AS behind FROM unfinished
     WHERE queue IS NOT NULL WINDOW queues AS (PARTITION BY s, p, queue ORDER BY json_extract(v, '$.packet_id'), age DESC)),
   stream AS (SELECT s, p, t.key AS t, t.value AS j, (SELECT sum(json_extract(l.value, '$.count'))
-      FROM json_each(t.value, '$.losses') AS l WHERE json_extract(l.value, '$.cause') = 'under way when the process ended') AS under_way
+      FROM json_each(t.value, '$.losses') AS l WHERE json_extract(l.value, '$.cause') = 'under way when the process ended') AS under_way,
+      -- not of `missed`, which was read before
+      (SELECT sum(json_extract(l.value, '$.count')) FROM json_each(t.value, '$.losses') AS l
+        WHERE json_extract(l.value, '$.cause') <> 'under way when the process ended') AS lost
     FROM process, json_each(process.j, '$.streams') AS t),
   recent AS (SELECT key AS s, value AS j FROM json_each(?1, '$.recent')),
   -- of what the database has, which is a little behind
@@ -75,6 +78,6 @@ SELECT line FROM (
       json_extract(v, '$.gpu'), queue, name, age_text) FROM aged_text WHERE stream = 'last'
   UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),
       CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END,
-      max(json_extract(j, '$.discarded') + json_extract(j, '$.missed') - ifnull(under_way, 0), 0)) FROM stream
+      lost) FROM stream
     WHERE NOT EXISTS (SELECT 1 FROM period))
 ORDER BY s, p, k, n, o;
