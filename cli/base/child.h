@@ -73,9 +73,11 @@ _Noreturn void child_end_like(int status);
  *  with that signal ignored. For verbs that print, when they have nothing else to do. */
 void child_end_if_unread(void);
 
-/* crash.c: last words of an rtl that crashes: subscribers are other people's code, and run in it. The thread that
- * calls them. */
+/* crash.c: last words of an rtl that crashes: subscribers are other people's code, and run in it. The threads that
+ * call them. */
 
 /** From now on a crash says "rtl: SIGSEGV in FILE: " and this text, which stays the caller's; NULL:
  *  it says nothing. rtl dies of it all the same. That the calling thread ends (pthread_exit) is one. */
 void crash_explain(const char *text);
+/** At the begin and the end of another thread that calls them, one at a time: its crashes and its end say so, too. */
+void crash_explain_thread(bool begins);

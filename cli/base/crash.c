@@ -13,7 +13,11 @@
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
+#define STACK_BYTES (64u << 10)
+
 static const char *words; /* relaxed: the thread that crashes has set it, or it was long before */
+static pthread_key_t thread_key;
+static bool has_key;
 
 /* The file that holds the instruction; NULL: not known. dladdr only looks, and this process is not going on. */
 static const char *file_of(const void *context)
@@ -63,18 +67,10 @@ static void on_thread_end(void *unused)
 
 static void install(void)
 {
-	/* its own may be what was used up */
-	static char bytes[64u << 10];
-	const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof(bytes)};
-	stack_t before;
 	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	struct sigaction now;
-	pthread_key_t thread_key;
 
-	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
-		sigaltstack(&stack, NULL);
-	if (!pthread_key_create(&thread_key, on_thread_end))
-		pthread_setspecific(thread_key, bytes);
+	has_key = !pthread_key_create(&thread_key, on_thread_end);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(*crashes); i++) {
 		/* where somebody else looks at crashes (a sanitizer), that stays so */
@@ -83,12 +79,36 @@ static void install(void)
 	}
 }
 
-void crash_explain(const char *text)
+/* The calling thread. Its stack may be what was used up: it gets those bytes. */
+static void watch_thread(char bytes[STACK_BYTES])
 {
+	const stack_t stack = {.ss_sp = bytes, .ss_size = STACK_BYTES};
 	static bool installed;
+	stack_t before;
 
-	__atomic_store_n(&words, text, __ATOMIC_RELAXED);
 	if (!installed)
 		install();
 	installed = true;
+	if (!sigaltstack(NULL, &before) && before.ss_flags & SS_DISABLE)
+		sigaltstack(&stack, NULL);
+	if (has_key)
+		pthread_setspecific(thread_key, bytes);
+}
+
+void crash_explain(const char *text)
+{
+	static char bytes[STACK_BYTES];
+
+	__atomic_store_n(&words, text, __ATOMIC_RELAXED);
+	watch_thread(bytes);
+}
+
+void crash_explain_thread(bool begins)
+{
+	static char bytes[STACK_BYTES];
+
+	if (begins)
+		watch_thread(bytes);
+	else if (has_key)
+		pthread_setspecific(thread_key, NULL);
 }

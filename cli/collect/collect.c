@@ -16,7 +16,7 @@
 
 /* Longest sleep: few events of a quiet process are written after so long. Processes that come and
  * rings that fill end it. */
-#define SLEEP_MS     100
+#define SLEEP_MS 100
 /* How much the buffers may grow, in percent, while the command goes first; and when it goes first again. */
 #define GROWN_MOST   25u
 #define GROWN_LITTLE 5u
@@ -154,9 +154,7 @@ int collect_create(const struct rtl_host *host, const struct rtl_setting *settin
 
 int collect_note_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	collect_streams = cli_need(
-		reallocarray(collect_streams, collect_stream_count + 1, sizeof(*collect_streams)));
-	collect_streams[collect_stream_count++] = stream;
+	*CLI_ADD(collect_streams, collect_stream_count) = stream;
 	return 0;
 }
 
@@ -184,10 +182,12 @@ static void *poll_nicely(void *user)
 
 	setpriority(PRIO_PROCESS, 0, 19); /* this thread's */
 	pthread_setname_np(pthread_self(), "rtl-nice");
+	crash_explain_thread(true);
 	do
 		collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
 	while (!__atomic_load_n(&collect->nice_ends, __ATOMIC_RELAXED) &&
 	       rtl_collector_grown(collect->collector) <= GROWN_MOST);
+	crash_explain_thread(false);
 	return NULL;
 }
 

@@ -12,7 +12,7 @@ import signal
 import time
 import unittest
 
-from cli_kit import RTL, SLOW_EVENTS, Faults
+from cli_kit import RTL, SANITIZED, SLOW_EVENTS, TOLD, Faults
 
 COUNT = 20000  # events of a line: more than 50 rings
 # rtl passes SIGCONT on, which undoes the SIGSTOP by which a leak check that is just beginning stops its process: both
@@ -60,8 +60,9 @@ class Grown(Faults):
         self.assertEqual(self.end(child), "")
         self.check(published)
 
-    def test_much_is_published__command_goes_first_while_there_is_room(self):
-        child = self.lines(RTL, "trace", "-q", "-o", "run.db", count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "16M"})
+    def busy(self, *arguments):
+        """rtl, in which the nice thread delivers; its threads' nice values; how many events."""
+        child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "16M"})
         threads, published = {}, 0
         while "rtl-nice" not in threads:
             published += self.line(child)
@@ -71,10 +72,24 @@ class Grown(Faults):
                 with open(name, encoding="utf-8") as file:
                     fields = file.read().replace("(", ")").split(")")
                 threads[fields[1]] = int(fields[2].split()[16])
-        self.assertEqual((threads["rtl"], threads["rtl-nice"]), (0, 19))
+        return child, threads, published
+
+    def test_much_is_published__command_goes_first_while_there_is_room(self):
+        child, threads, published = self.busy("-o", "run.db")
+        self.assertEqual((threads["rtl"], threads["rtl-nice"]), (os.nice(0), 19))
         published += sum(self.line(child) for _ in range(20))  # beyond a quarter of the room, and back
         self.assertEqual(self.end(child), "")
         self.check(published)
+
+    def test_subscriber_ends_the_nice_thread__rtl_says_so_and_ends(self):
+        child, _, _ = self.busy("-s", f"libsqlite_sub.so:{TOLD}?way=thread&at={50 * COUNT}", "-o", "run.db")
+        while child.poll() is None:
+            self.line(child)
+            time.sleep(0.01)
+        if not SANITIZED:
+            self.assertEqual(child.returncode, -signal.SIGABRT)
+        self.assertIn("a subscriber has ended the thread that called it", self.end(child))
+        self.assertEqual(self.rtl("recover", "-o", "run.db", self.in_spool()).returncode, 0)
 
     def recover(self):
         done = self.rtl("recover", self.in_spool())
