@@ -83,7 +83,7 @@ static void end_snapshots(struct collect *collect, bool all)
 		pid_t ended = *pid ? waitpid(*pid, NULL, WNOHANG) : 0;
 
 		while (*pid && all && !ended) {
-			rtl_collector_poll(collect->collector, 20);
+			collect_poll(collect); /* perhaps its other thread still does */
 			ended = waitpid(*pid, NULL, WNOHANG);
 		}
 		if (ended)
