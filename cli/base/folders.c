@@ -411,7 +411,8 @@ int running_find(const char *verb, const char *name, struct running *running)
 	}
 	if (name && !cli_number(name, &pid))
 		return cli_usage(
-			"%s: '%s' is neither the process of an `rtl trace` nor a folder's path",
+			"%s: '%s' is neither the process of an `rtl trace` or `rtl attach` nor a "
+			"folder's path",
 			verb, name);
 	sessions_find(&folders);
 	for (size_t i = 0; i < folders.count; i++)
@@ -420,16 +421,16 @@ int running_find(const char *verb, const char *name, struct running *running)
 			running->folder = cli_need(strdup(folders.items[i].path));
 		}
 	if (!found && name)
-		status =
-			cli_failed("%s: there is no running `rtl trace` with the process number %s",
-				   verb, name);
+		status = cli_failed("%s: there is no running `rtl trace` or `rtl attach` with the "
+				    "process number %s",
+				    verb, name);
 	else if (!found)
-		status = cli_failed("%s: no `rtl trace` of yours runs here; if its folder is "
-				    "elsewhere, name that",
+		status = cli_failed("%s: no `rtl trace` or `rtl attach` of yours runs here; if "
+				    "its folder is elsewhere, name that",
 				    verb);
 	if (found > 1) {
-		status = cli_usage("%s: more than one `rtl trace` runs; give the process or the "
-				   "folder of one:",
+		status = cli_usage("%s: more than one `rtl trace` or `rtl attach` runs; give the "
+				   "process or the folder of one:",
 				   verb);
 		list_running(&folders);
 	}

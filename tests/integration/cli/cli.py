@@ -560,7 +560,7 @@ class StartStop(Case):
         second, _ = self.publisher()
         done = self.rtl("stop")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("stop: more than one `rtl trace` runs", done.stderr)
+        self.assertIn("stop: more than one `rtl trace` or `rtl attach` runs", done.stderr)
         for child in (first, second):
             self.assertIn(f"rtl: process {child.pid}: {self.spool}/rtl-{child.pid}-", done.stderr)
         self.assertEqual(self.line(first), 100)

@@ -162,8 +162,8 @@ class Snapshot(Case):
                      PROGRAM, "1")
         self.refused(2, "leave --in-process out", "trace", "--in-process", "--last", "1", PROGRAM,
                      "1")
-        self.refused(1, "snapshot: there is no running `rtl trace` with the process number 1",
-                     "snapshot", "1")
+        self.refused(1, "snapshot: there is no running `rtl trace` or `rtl attach` with the process "
+                     "number 1", "snapshot", "1")
         self.refused(1, "is not the folder of a running rtl", "snapshot", self.folder + "/")
         self.write("text.db", "mine")
         self.refused(1, "text.db exists and is not a trace", "trace", "--last", "1", "-o", "text.db",
