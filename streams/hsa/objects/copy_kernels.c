@@ -71,7 +71,8 @@ static bool read_fill(const hsa_kernel_dispatch_packet_t *packet, const uint64_t
 	facts->dst = words[0];
 	facts->bytes = words[3] - words[0];
 	if (words[0] && words[1])
-		return unit && unit <= 16 && units && facts->bytes % (units * unit) == 0;
+		return unit && unit <= 16 && units && words[3] > words[0] &&
+		       facts->bytes % (units * unit) == 0;
 	while (n < 3 && !words[n])
 		n++;
 	facts->dst = words[n] + (words[6] << n);

@@ -16,6 +16,9 @@ TEST(test_copy_kernels__of_6_1__read_if_they_fit)
 	assert_false(copy_kernel_read(kernel, 6 * 8, &packet, &facts));
 	words[6]++;
 	assert_false(copy_kernel_read(kernel, sizeof(words), &packet, &facts));
+	kernel = copy_kernel_find("__amd_rocclr_fillBufferAligned");
+	words[2] = 1LL << 32 | 1; /* its end is before its begin */
+	assert_false(copy_kernel_read(kernel, sizeof(words), &packet, &facts));
 	assert_int_equal(copy_kernel_find("__amd_rocclr_streamOpsWrite"), 0);
 	for (kernel = copy_kernel_find("__amd_rocclr_fillBufferAligned2D"); kernel; kernel--)
 		for (unsigned byte = 0; byte < 256; byte++) {
