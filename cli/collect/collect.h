@@ -30,13 +30,13 @@ struct collect {
 		used_ns; /* when it was last asked how busy the poll is; its time until then */
 	pthread_t nice;  /* the thread that polls when it is */
 	bool nice_runs;
-	bool nice_ends;     /* it is to end: relaxed, rtl_collector_wake is behind it */
-	uint32_t met;       /* processes so far */
-	uint32_t left;      /* that still ran at the end */
-	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
-	bool paused;        /* at the end */
-	bool failed;        /* not everything could be written; it has been said */
-	uint32_t kept_ms;   /* at the end: see rtl_collector_kept_ms */
+	bool nice_ends;   /* it is to end: relaxed, rtl_collector_wake is behind it */
+	uint32_t met;     /* processes so far */
+	uint32_t left;    /* that still ran at the end */
+	uint32_t refused; /* that could make no spool, and have said why; known at the end */
+	bool paused;      /* at the end */
+	bool failed;      /* not everything could be written; it has been said */
+	uint32_t kept_ms; /* at the end: see rtl_collector_kept_ms */
 	struct run_ledger ledger; /* after the end: of a collector with subscribers */
 	char *recording;          /* after the end: of a recorder; to be freed */
 	char *kept;               /* the folder, where it was kept for that; to be freed */

@@ -27,8 +27,8 @@ struct kernel {
 	struct kernel *next; /* of a bucket of names */
 	bool by_name;        /* stands for all of that name: kernel_table_named */
 	/* Relaxed, from before the first dispatch on: */
-	bool left_out;  /* see kernels.h */
-	uint8_t copies; /* copy_kernel_find */
+	bool left_out;          /* see kernels.h */
+	uint8_t copies;         /* copy_kernel_find */
 	uint8_t argument_bytes; /* at most 255; if it copies */
 	struct kernel_counting counting;
 };
