@@ -111,10 +111,10 @@ write_note(struct submitter_note *note, uint64_t index, const struct submitter *
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
 {
 	uint32_t mask = 0;
-	struct submitter_note *notes = work_wanted() ? find(queue, &mask) : NULL;
+	struct submitter_note *notes = find(queue, &mask);
 	struct submitter submitter;
 
-	if (!notes)
+	if (!notes || !work_wanted())
 		return first;
 	/* In a child of fork it would be another, but the interceptor has ended there. */
 	if (__builtin_expect(!submitter_tid, 0))
