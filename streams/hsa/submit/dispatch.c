@@ -165,8 +165,8 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 }
 
 /* From the note of who took the packet's place; false: none. *own: the call that wrote the packet passes it on. */
-static inline ALWAYS bool fill_noted(struct queue *queue, struct packet_slot *slot, uint64_t index,
-				     bool *own)
+static inline ALWAYS bool fill_noted(const struct queue *queue, struct packet_slot *slot,
+				     uint64_t index, bool *own)
 {
 	uint32_t tid;
 	bool in_scope;
@@ -179,19 +179,18 @@ static inline ALWAYS bool fill_noted(struct queue *queue, struct packet_slot *sl
 	       (in_scope ? slot->scope.call_ticks : 0) == thread_context.call_ticks;
 	slot->packet.submit_tid = tid;
 	slot->slot.in_scope = in_scope;
-	queue->unnoted = false;
 	return true;
 }
 
 /* What the submitter of the packet at that index works for, which nobody knows later. is_work: it is no barrier. */
-static inline ALWAYS void fill_scope(struct queue *queue, struct packet_slot *slot, uint64_t index,
-				     bool is_work)
+static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_slot *slot,
+				     uint64_t index, bool is_work)
 {
 	bool own = true;
 
 	if (!fill_noted(queue, slot, index, &own)) {
 		slot->packet.submit_tid = rtl_thread_id();
-		slot->slot.in_scope = !queue->unnoted && submitter_scope(&slot->scope);
+		slot->slot.in_scope = submitter_scope(&slot->scope);
 	}
 	if (__builtin_expect(!own, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
@@ -590,10 +589,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	uint64_t now_ticks;
 	unsigned n;
 
-	if (!wanted) {
-		queue->unnoted = queue->submitters;
+	if (!wanted)
 		count_late(queue, packets, count, index);
-	}
 	if (__builtin_expect(queue->counters != NULL, 0) &&
 	    count_dispatches(queue, packets, count, index, wanted, write))
 		return;

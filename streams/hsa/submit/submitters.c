@@ -114,13 +114,17 @@ static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t c
 	struct submitter_note *notes = find(queue, &mask);
 	struct submitter submitter;
 
-	if (!notes || !work_wanted())
+	if (!notes)
 		return first;
 	/* In a child of fork it would be another, but the interceptor has ended there. */
 	if (__builtin_expect(!submitter_tid, 0))
 		submitter_tid = rtl_thread_id();
 	submitter.tid = submitter_tid;
 	submitter.in_scope = submitter_scope(&submitter.scope);
+	if (__builtin_expect(count == 1, 1)) {
+		write_note(&notes[first & mask], first, &submitter);
+		return first;
+	}
 	for (uint64_t i = 0; i < count && i <= mask; i++)
 		write_note(&notes[(first + i) & mask], first + i, &submitter);
 	return first;
