@@ -38,7 +38,7 @@ static void add_stream(struct run_ledger *ledger, const struct stream *s)
 		ledger->gpu_published += s->published;
 		ledger->gpu_delivered += s->delivered;
 		ledger->gpu_left_out += s->left_out;
-		ledger->gpu_lost += s->lost - s->unfinished;
+		ledger->gpu_lost += s->lost > s->unfinished ? s->lost - s->unfinished : 0;
 		ledger->gpu_unfinished += s->unfinished;
 	}
 	if (!lost && !s->unfinished) {

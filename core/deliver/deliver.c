@@ -494,7 +494,7 @@ static void share_growth(struct host *host)
 		used += growth_of(source);
 		living += !source->gone;
 	}
-	host->grown = most ? (uint32_t)(used * 100 / most) : 0;
+	host->grown = most ? (uint32_t)(used * 100 / most) : 100;
 	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 

@@ -107,7 +107,7 @@ RTL_API const char *rtl_collector_recording(const struct rtl_collector *collecto
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
 
 /** How much of what the processes' buffers may grow by holds what was not delivered, in percent, as of a tenth of a
- * second ago. On the thread that polls. */
+ * second ago; 100: they cannot grow. On the thread that polls. */
 RTL_API uint32_t rtl_collector_grown(const struct rtl_collector *collector);
 
 /** Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers. */

@@ -450,13 +450,15 @@ static void print_device(FILE *out, const struct summary *summary, const struct 
 static void print_stream(FILE *file, const struct summary_stream *stream, bool unfinished)
 {
 	const struct rtl_ledger *l = &stream->ledger;
-	const uint64_t lost = summary_stream_lost(stream) - stream->unfinished;
+	const uint64_t all = summary_stream_lost(stream);
+	const uint64_t lost = all > stream->unfinished ? all - stream->unfinished : 0;
 	const struct {
 		const char *what;
 		uint64_t count;
-	} parts[] = {{"discarded", l->discarded},
-		     {"abandoned", l->abandoned},
-		     {"missed", l->missed - stream->unfinished}};
+	} parts[] = {
+		{"discarded", l->discarded},
+		{"abandoned", l->abandoned},
+		{"missed", l->missed > stream->unfinished ? l->missed - stream->unfinished : 0}};
 	const char *comma = ": ";
 
 	if (unfinished && !lost)
