@@ -62,9 +62,9 @@ class Grown(Faults):
 
     def busy(self, *arguments):
         """rtl, in which the nice thread delivers; its threads' nice values; how many events."""
-        child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "16M"})
+        child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "160M"})
         threads, published = {}, 0
-        while "rtl-nice" not in threads:
+        while "rtl-nice" not in threads and published < 1000 * COUNT:
             published += self.line(child)
             time.sleep(0.02)
             threads = {}
