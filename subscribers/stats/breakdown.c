@@ -10,6 +10,8 @@
 #define RANGES_MOST 65536u
 #define DEPTH_MOST  4096u
 #define OTHER_KEYS  UINT64_MAX
+#define CALLS_MOST  (1u << 17) /* whose work may still come */
+#define CALLS_ALIKE 8u         /* in hash */
 
 static const char *const by_names[SUMMARY_BYS] = {NULL,      "range", "stream", "thread",
 						  "process", "gpu",   "graph",  "group"};
@@ -372,11 +374,10 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 	*name = '\0';
 	switch (b->summary->by) {
 	case SUMMARY_BY_STREAM:
-		if (place->has_stream)
-			snprintf(name, SUMMARY_KEY, "stream %" PRIu64,
-				 stream_number(b, process, place->stream));
-		else
+		if (!place->has_stream)
 			return (void)strcpy(name, "(no stream known)");
+		snprintf(name, SUMMARY_KEY, "stream %" PRIu64,
+			 stream_number(b, process, place->stream));
 		named = hash_number(place->stream) + RTL_ROCTX_STREAM;
 		break;
 	case SUMMARY_BY_THREAD:
@@ -389,6 +390,8 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 			 process->program ? process->program : "process", process->pid);
 		return;
 	case SUMMARY_BY_GPU:
+		if (place->gpu == UINT32_MAX)
+			return (void)strcpy(name, "(no GPU known)");
 		text = summary_device_text(b->summary, place->gpu, DEVICE_NAME);
 		snprintf(name, SUMMARY_KEY, text ? "GPU %" PRIu32 " (%s)" : "GPU %" PRIu32,
 			 place->gpu, text);
@@ -396,9 +399,8 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 	case SUMMARY_BY_GROUP:
 		return (void)snprintf(name, SUMMARY_KEY, "%s", group_name(b->summary, what));
 	default:
-		snprintf(name, SUMMARY_KEY, place->graph ? "graph %" PRIu64 : "(no graph)",
-			 place->graph);
-		return;
+		return (void)snprintf(name, SUMMARY_KEY,
+				      place->graph ? "graph %" PRIu64 : "(no graph)", place->graph);
 	}
 	text = map_pointer(&b->names, pair_of(process, named));
 	if (text)
@@ -408,21 +410,71 @@ static void name_key(struct breakdown *b, const struct breakdown_place *place,
 			 process->pid);
 }
 
+/* ---- calls and their work ---- */
+
+/* A call, until very many others of like hash have come. */
+struct breakdown_call {
+	uint64_t key;               /* 0: there is none */
+	struct summary_group *what; /* NULL: it has not come, or is counted */
+	struct summary_piece piece;
+	uint32_t to;
+};
+
+static bool count_call(struct breakdown *b, struct breakdown_call *call)
+{
+	const struct breakdown_place place = {.gpu = call->to - 1, .graph = call->to, .keys = ~0u};
+	struct summary_group *what = call->what;
+
+	call->what = NULL;
+	return !what || breakdown_add(b, &place, what, &call->piece);
+}
+
+bool breakdown_link(struct breakdown *b, uint64_t key, uint32_t to, struct summary_group *what,
+		    const struct summary_piece *piece)
+{
+	struct breakdown_call *call;
+	size_t at = 0;
+
+	if (!b->calls && !(b->calls = summary_alloc(b->summary, CALLS_MOST * sizeof(*call))))
+		return false;
+	call = b->calls + key % (CALLS_MOST / CALLS_ALIKE) * CALLS_ALIKE;
+	while (at < CALLS_ALIKE - 1 && call[at].key && call[at].key != key)
+		at++;
+	if (call[at].key != key) {
+		if (!count_call(b, &call[at])) /* the oldest */
+			return false;
+		memmove(call + 1, call, at * sizeof(*call));
+		*call = (struct breakdown_call){.key = key};
+		at = 0;
+	}
+	call += at;
+	if (what)
+		*call = (struct breakdown_call){key, what, *piece, call->to};
+	call->to = call->to ? call->to : to;
+	return !call->to || count_call(b, call);
+}
+
 bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
 		   struct summary_group *what, const struct summary_piece *piece)
 {
+	const struct rtl_event *event = place->event;
+	const bool has_gpu = place->gpu != UINT32_MAX, is_call = place->waits && !has_gpu;
 	char name[SUMMARY_KEY];
 	struct summary_group *row;
 	uint64_t id;
 
 	if (place->is_kernel && place->range && piece->ns)
-		add_within(b, place->event->process->number, place->range, what, piece->ns);
+		add_within(b, event->process->number, place->range, what, piece->ns);
 	if (!(place->keys >> b->summary->by & 1))
 		return true;
 	if (b->summary->by == SUMMARY_BY_RANGE)
 		return add_to_range(b, place, what, piece);
-	if (b->summary->by == SUMMARY_BY_GRAPH && place->in_graph)
-		return true; /* once the graph is known */
+	if ((is_call || (event && has_gpu && b->summary->by == SUMMARY_BY_GPU)) &&
+	    !breakdown_link(b, hash_pair(event->process->number, event->correlation),
+			    place->gpu + 1, is_call ? what : NULL, piece))
+		return false;
+	if (place->waits)
+		return true; /* it comes once more */
 	id = key_id(b, place);
 	row = map_pointer(&b->rows, pair_of(what, id));
 	if (!row) {
@@ -440,8 +492,10 @@ bool breakdown_add(struct breakdown *b, const struct breakdown_place *place,
 
 bool breakdown_finish(struct breakdown *b)
 {
-	const bool good = forget_ranges(b, &b->older_ranges);
+	bool good = forget_ranges(b, &b->older_ranges);
 
+	for (size_t i = 0; b->calls && i < CALLS_MOST; i++)
+		good &= count_call(b, &b->calls[i]);
 	return forget_ranges(b, &b->ranges) && good;
 }
 

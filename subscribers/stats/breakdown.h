@@ -25,6 +25,7 @@ struct breakdown {
 	struct map names;                /* hash of process and thread or stream -> char * */
 	struct map ranges, older_ranges; /* hash of process and instance -> struct range * */
 	struct map within; /* hash of range or its row, and kernel -> struct summary_within * */
+	struct breakdown_call *calls; /* NULL: none yet */
 };
 
 /* Where something belongs. */
@@ -32,16 +33,20 @@ struct breakdown_place {
 	const struct rtl_event *event;
 	const struct summary_process *process;
 	uint64_t stream, range; /* range: instance */
-	uint32_t tid, gpu;
-	uint32_t keys; /* bits 1 << SUMMARY_BY_X of keys that it has */
+	uint32_t tid, gpu;      /* gpu: UINT32_MAX: none is known */
+	uint32_t keys;          /* bits 1 << SUMMARY_BY_X of keys that it has */
 	bool has_stream, is_kernel;
-	bool in_graph;  /* it comes once more when the graph is known: */
+	bool waits;     /* of a call, or work in a graph: the key is not known yet */
 	uint64_t graph; /* its number */
 };
 
 /** False: out of memory, here and below. */
 bool breakdown_add(struct breakdown *breakdown, const struct breakdown_place *place,
 		   struct summary_group *what, const struct summary_piece *piece);
+/** A call, known by the hash of its process and correlation, or (what NULL) work of it: whichever comes first waits for
+ * the other. to: the graph's number, or the GPU's + 1; 0: not known yet. */
+bool breakdown_link(struct breakdown *breakdown, uint64_t call, uint32_t to,
+		    struct summary_group *what, const struct summary_piece *piece);
 /** A range has ended: event has its instance. parent: that of the one around it. */
 bool breakdown_name_range(struct breakdown *breakdown, const struct rtl_event *event,
 			  uint64_t parent, struct summary_group *name);

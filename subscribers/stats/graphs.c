@@ -34,15 +34,18 @@ static enum graph_call function_of(struct graphs *graphs, const struct rtl_event
 	return is;
 }
 
-/* The number of the graph of an executable. 0: out of memory. */
-static uint64_t number_of(struct graphs *graphs, uint32_t process, uint64_t executable)
+/* It is of the graph of an executable, which has a number, and so is its call. False: out of memory. */
+static bool set_graph(struct graphs *graphs, struct launch *launch, uint32_t process,
+		      uint64_t executable)
 {
-	const uint64_t key = hash_pair(process, executable),
-		       number = map_get(&graphs->numbers, key);
+	const uint64_t key = hash_pair(process, executable);
 
-	if (number)
-		return number;
-	return map_set(&graphs->numbers, key, graphs->count + 1) ? ++graphs->count : 0;
+	launch->graph = map_get(&graphs->numbers, key);
+	if (!launch->graph && map_set(&graphs->numbers, key, graphs->count + 1))
+		launch->graph = ++graphs->count;
+	return launch->graph && (graphs->summary->by != SUMMARY_BY_GRAPH ||
+				 breakdown_link(graphs->breakdown, launch->key,
+						(uint32_t)launch->graph, NULL, NULL));
 }
 
 /* ---- what a launch was */
@@ -192,14 +195,14 @@ static bool settle(struct graphs *graphs, struct launch *launch)
 	}
 	/* where calls do not tell, those of one kind are a graph */
 	if (!launch->graph)
-		launch->graph = number_of(graphs, (uint32_t)launch->pid, kernels);
+		good = set_graph(graphs, launch, (uint32_t)launch->pid, kernels);
 	const struct breakdown_place place = {.graph = launch->graph,
 					      .keys = 1u << SUMMARY_BY_GRAPH};
 	key = hash_pair(launch->graph, kernels | 1);
 	row = map_pointer(&graphs->rows, key);
 	if (!row) {
 		row = row_create(graphs, launch);
-		good = row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
+		good &= row && (!row->graph || map_set(&graphs->rows, key, (uintptr_t)row));
 	}
 	for (struct graph_work *w = launch->works; good && w < launch->works + launch->count; w++)
 		good = breakdown_add(
@@ -256,24 +259,17 @@ static struct launch *launch_of(struct graphs *graphs, const struct rtl_event *e
 
 bool graphs_is_launch(struct graphs *graphs, const struct rtl_event *event, uint64_t scope)
 {
-	if (scope != graphs->last_scope)
-		graphs->last_is_launch = function_of(graphs, event, scope) == GRAPH_LAUNCH;
-	graphs->last_scope = scope;
-	return graphs->last_is_launch && event->correlation;
+	return event->correlation && function_of(graphs, event, scope) == GRAPH_LAUNCH;
 }
 
 bool graphs_add_work(struct graphs *graphs, const struct rtl_event *event, uint64_t scope,
 		     const struct graph_work *work)
 {
-	struct launch *launch;
-	struct graph_work *added;
-
 	if (!graphs_is_launch(graphs, event, scope))
 		return true;
-	launch = launch_of(graphs, event);
-	if (!launch)
-		return false;
-	added = ARRAY_ADD(launch->works, launch->count);
+	struct launch *launch = launch_of(graphs, event);
+	struct graph_work *added = launch ? ARRAY_ADD(launch->works, launch->count) : NULL;
+
 	if (!added)
 		return false;
 	*added = *work;
@@ -297,7 +293,6 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 		const struct rtl_field *field = rtl_args_field(event->type_info);
 		struct rtl_value values[3] = {0};
 		struct rtl_args args = {0};
-		struct launch *launch;
 
 		if (field)
 			args = rtl_args_begin(graphs->host, event, field);
@@ -317,10 +312,9 @@ static void take_calls(void *user, const struct rtl_event *const *events, size_t
 				return (void)graphs->host->fail(graphs->host, "out of memory");
 			continue;
 		}
-		launch = launch_of(graphs, event);
-		if (launch)
-			launch->graph = number_of(graphs, event->process->number, values[0].number);
-		if (!launch || !launch->graph)
+		struct launch *launch = launch_of(graphs, event);
+
+		if (!launch || !set_graph(graphs, launch, event->process->number, values[0].number))
 			return (void)graphs->host->fail(graphs->host, "out of memory");
 		launch->executable = values[0].number;
 		launch->origins = origins_of(&graphs->origins, event, values[0].number);

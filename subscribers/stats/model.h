@@ -61,6 +61,7 @@ struct summary_group {
 	struct idle_rows path;               /* of a range or a graph: its critical paths */
 	double bus; /* of a collective: its bus bandwidth is its rate times this; else 0 */
 	struct summary_skew *skew;     /* NULL: ranks are not known */
+	bool submits;                  /* some calls of it have submitted work */
 	int is_collective;             /* a kernel of RCCL; -1: not one, 0: not known yet */
 	struct summary_graph *graph;   /* whose launches these are, or NULL */
 	struct summary_part *parts;    /* of a range */

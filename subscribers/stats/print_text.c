@@ -352,7 +352,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
 	if (!section->keys && section->summary->by && !strcmp(section->kind, "function"))
-		fprintf(file, "(not by %s: kernels and copies have one, these calls do not)\n",
+		fprintf(file, "(not by %s, which these calls do not have)\n",
 			summary_by_name(section->summary));
 	if (section->keys)
 		print_keys(file, section, view.total_ns, columns, style);

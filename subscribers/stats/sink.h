@@ -98,8 +98,7 @@ struct graphs {
 	struct map launches;         /* hash of process and correlation -> struct launch * */
 	struct launch *first, *last; /* of these, oldest first */
 	size_t works, nodes;
-	uint64_t count, last_scope;
-	bool last_is_launch;
+	uint64_t count;
 };
 
 /** Subscribes, if the stream is that of calls with arguments. 0, or an rtl_error. */

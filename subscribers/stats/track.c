@@ -27,6 +27,7 @@ struct track {
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
 	uint32_t scope_offset, packet_offset;
+	uint32_t work_offset;   /* of a call of HIP */
 	uint32_t range_offset;  /* of a range, that around it */
 	uint32_t keys;          /* what its table can be broken down by */
 	enum summary_deed deed; /* SUMMARY_DEEDS: none */
@@ -247,7 +248,8 @@ static struct breakdown_place place_of(struct track *track, const struct rtl_eve
 		.tid = track->submit_tid_offset != NO_FIELD
 			       ? read_u32(payload, track->submit_tid_offset)
 			       : event->tid,
-		.gpu = read_u32(payload, track->gpu_offset),
+		.gpu = track->gpu_offset != NO_FIELD ? read_u32(payload, track->gpu_offset)
+						     : UINT32_MAX,
 		.keys = track->keys,
 		.has_stream = stream || read_u64(payload, track->call_offset) ||
 			      read_u32(payload, track->flags_offset) & RTL_HIP_CALL_STREAM,
@@ -354,13 +356,20 @@ static bool add_timed(struct track *track, const struct rtl_event *event)
 		deeds->count++;
 		deeds->total_ns += begin ? piece.ns : 0;
 	}
+	const enum summary_by by = track->tracks->summary->by;
 	struct breakdown_place place = place_of(track, event);
 
-	place.in_graph =
-		piece.timed && track->gpu_offset != NO_FIELD &&
-		read_u32(event->payload, track->direction_offset) != RTL_HSA_COPY_HOST_TO_HOST &&
-		graphs_is_launch(track->tracks->graphs, event,
-				 read_u64(event->payload, track->scope_offset));
+	/* another thread's doorbell may take a call's work along, which does not count it then */
+	group->submits |= read_u32(event->payload, track->work_offset) != 0;
+	if (by == SUMMARY_BY_GPU)
+		place.waits = event->correlation && group->submits;
+	else if (by == SUMMARY_BY_GRAPH && piece.timed &&
+		 read_u32(event->payload, track->direction_offset) != RTL_HSA_COPY_HOST_TO_HOST)
+		place.waits =
+			graphs_is_launch(track->tracks->graphs, event,
+					 track->gpu_offset == NO_FIELD
+						 ? event->uid
+						 : read_u64(event->payload, track->scope_offset));
 	return add_piece(track, &place, group, &piece) &&
 	       (!piece.timed ||
 		((!track->has_launches || add_launch(track, &place, group, begin, end)) &&
@@ -393,16 +402,12 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 		const uint32_t tid = track->tid_offset != NO_FIELD
 					     ? read_u32(event->payload, track->tid_offset)
 					     : event->tid;
-		char name[RTL_PAYLOAD_MAX + 1];
-		char on_queue[sizeof(name) + 32];
-		const char *shown = track->name_offset != NO_FIELD
-					    ? text_at(event, track->name_offset, name)
-					    : event_name(track, event, event->uid,
-							 track->string_offset != NO_FIELD
-								 ? read_u64(event->payload,
-									    track->string_offset)
-								 : 0,
-							 name);
+		char name[RTL_PAYLOAD_MAX + 1], on_queue[sizeof(name) + 32];
+		const char *shown =
+			track->name_offset != NO_FIELD
+				? text_at(event, track->name_offset, name)
+				: event_name(track, event, event->uid,
+					     read_u64(event->payload, track->string_offset), name);
 
 		if (track->gpu_offset != NO_FIELD) /* as far as it is known */
 			begin = read_u64(event->payload, track->submit_offset);
@@ -417,10 +422,10 @@ static void take_open(void *user, const struct rtl_event *const *events, size_t 
 		struct summary_group *group =
 			track->is_host ? summary_group(track->section, shown) : NULL;
 
-		if (track->is_host && (!find_process(track->tracks, event->process) ||
-				       !add_to_host(track, tid, begin, event->time_ns, group)))
-			return out_of_memory(track);
-		if (track->range_flags_offset != NO_FIELD && !name_range(track, event, group))
+		if (track->is_host &&
+		    (!find_process(track->tracks, event->process) ||
+		     !add_to_host(track, tid, begin, event->time_ns, group) ||
+		     (track->range_flags_offset != NO_FIELD && !name_range(track, event, group))))
 			return out_of_memory(track);
 	}
 }
@@ -578,6 +583,7 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->has_launches = is_kernel && track->call_offset != NO_FIELD;
 	track->is_host = is_hip_call || is_range;
 	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
+	track->work_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "work") : NO_FIELD;
 	track->range_flags_offset =
 		is_range ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->causes = is_kernel || is_copy;
@@ -588,10 +594,10 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 				    : SUMMARY_DEEDS;
 	track->keys = 1u << SUMMARY_BY_THREAD | 1u << SUMMARY_BY_PROCESS;
 	if (is_kernel || is_copy || is_hip_call)
-		track->keys |= 1u << SUMMARY_BY_RANGE | 1u << SUMMARY_BY_STREAM;
+		track->keys |= 1u << SUMMARY_BY_RANGE | 1u << SUMMARY_BY_STREAM |
+			       1u << SUMMARY_BY_GPU | 1u << SUMMARY_BY_GRAPH;
 	if (is_kernel || is_copy)
-		track->keys |=
-			1u << SUMMARY_BY_GPU | 1u << SUMMARY_BY_GRAPH | 1u << SUMMARY_BY_GROUP;
+		track->keys |= 1u << SUMMARY_BY_GROUP;
 	track->last_gpu = NO_DEVICE;
 	track->next = tracks->first;
 	tracks->first = track;

@@ -5,7 +5,7 @@
 
 enum { A = 1, B, LAUNCH }; /* tracepoints */
 
-static struct rtl_stream_info roctx_info;
+static struct rtl_stream_info roctx_info, calls_info;
 
 static void start_named(struct run *run, const char *more)
 {
@@ -14,6 +14,9 @@ static void start_named(struct run *run, const char *more)
 	roctx_info = roctx_stream_info;
 	roctx_info.number = 7;
 	run->roctx = fake_host_stream(run->host, &roctx_info);
+	calls_info = hip_call_stream_info;
+	calls_info.number = 8;
+	fake_host_stream(run->host, &calls_info);
 	fake_host_begin(run->host, run->other);
 	for (int i = 0; i < 2; i++) {
 		struct rtl_process *process = i ? run->other : run->process;
@@ -51,7 +54,16 @@ static void name_it(struct run *run, uint32_t kind, uint64_t object, const char 
 	FAKE_DELIVER(run->host, run->roctx, RTL_METADATA, run->process, &payload);
 }
 
-/* A kernel's row under a key. */
+static void call(struct run *run, uint64_t uid, uint64_t correlation, uint64_t length, bool works)
+{
+	const struct rtl_hip_call c = {.begin_ns = 1, .end_ns = 1 + length, .work = works};
+
+	run->correlation = correlation;
+	FAKE_DELIVER(run->host, &calls_info, RTL_FUNCTION_END, run->process, &c, .uid = uid,
+		     .correlation = correlation);
+}
+
+/* A row under a key. */
 static void assert_row(const struct run *run, const char *key, const char *name, unsigned count,
 		       unsigned total)
 {
@@ -187,10 +199,23 @@ TEST(test_by_other_keys__same_kernels__each_its_rows)
 		start_named(run, more);
 		name_it(run, RTL_ROCTX_THREAD, 7, "loader");
 		name_it(run, RTL_ROCTX_STREAM, 0xa0, "fast");
+		call(run, LAUNCH, 49, 300, true);     /* its work does not come */
+		call(run, LAUNCH, 50, 7, false);      /* another thread submits it */
+		for (uint64_t c = 0; c < 300000; c++) /* push none out */
+			call(run, A, 1000 + c, 1, false);
+		run->correlation = 50;
 		KERNEL(run->process, A, 100, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
+		run->correlation = 51;
 		KERNEL(run->process, B, 30, .gpu = 1, .call_ns = 900, .submit_tid = 8);
+		call(run, LAUNCH, 51, 20, true);
 		KERNEL(run->other, B, 4, .hip_stream = 0xa0, .call_ns = 900, .submit_tid = 7);
 		end(run);
+		if (gpu) {
+			assert_row(run, "GPU 1", "hipGraphLaunch", 1, 7);
+			assert_row(run, "GPU 2", "hipGraphLaunch", 1, 20);
+			assert_row(run, "(no GPU known)", "hipGraphLaunch", 1, 300);
+			assert_row(run, "(no GPU known)", "a_gemm", 300000, 300000);
+		}
 		assert_row(run, keys[0], "a_gemm", 1, 100);
 		assert_row(run, keys[1], "b_norm", group ? 2 : 1, group ? 34 : 30);
 		assert_row(run, keys[2], "b_norm", group ? 2 : 1, group ? 34 : 4);
@@ -205,12 +230,15 @@ TEST_OF(test_by_graph__launches_and_more__its_number, struct run *run)
 {
 	start_named(run, "&by=graph&format=json");
 	for (uint64_t i = 0; i < 4; i++) {
-		run->correlation = 50 + i;
+		call(run, i < 2 ? LAUNCH : B, 50 + i, 7, true);
 		KERNEL(run->process, A, 10, .scope = LAUNCH);
 		KERNEL(run->process, B, 1, .scope = LAUNCH);
 		KERNEL(run->process, B, 100, .scope = 0);
 	}
+	call(run, LAUNCH, 53, 20, true);
 	end(run);
+	assert_row(run, "graph 1", "hipGraphLaunch", 3, 34);
+	assert_row(run, "(no graph)", "b_norm", 2, 14);
 	assert_row(run, "graph 1", "a_gemm", 4, 40);
 	assert_row(run, "graph 1", "b_norm", 4, 4);
 	assert_row(run, "(no graph)", "b_norm", 4, 400);

@@ -215,7 +215,7 @@ TEST(test_text__calls_by_gpu__says_that_they_have_none)
 	summary_group_add(summary_group(summary_section(summary, "s", "function", "t"), "f"), 10);
 	summary_print_text(summary, file, &(struct summary_style){.title = ""});
 	fclose(file);
-	assert_non_null(strstr(text, "(not by gpu: kernels and copies have one"));
+	assert_non_null(strstr(text, "(not by gpu, which these calls do not have)"));
 	free(text);
 	summary_destroy(summary);
 }
