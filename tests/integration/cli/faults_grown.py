@@ -62,7 +62,7 @@ class Grown(Faults):
 
     def busy(self, *arguments):
         """rtl, in which the nice thread delivers; its threads' nice values; how many events."""
-        child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "160M"})
+        child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "400M"})
         threads, published = {}, 0
         while "rtl-nice" not in threads and published < 1000 * COUNT:
             published += self.line(child)
@@ -77,7 +77,7 @@ class Grown(Faults):
     def test_much_is_published__command_goes_first_while_there_is_room(self):
         child, threads, published = self.busy("-o", "run.db")
         self.assertEqual((threads["rtl"], threads["rtl-nice"]), (os.nice(0), 19))
-        published += sum(self.line(child) for _ in range(20))  # beyond a quarter of the room, and back
+        published += sum(self.line(child) for _ in range(40))  # beyond a quarter of the room, and back
         self.assertEqual(self.end(child), "")
         self.check(published)
 
