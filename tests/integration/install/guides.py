@@ -96,7 +96,7 @@ class Guides(Pages):
         out = self.page("first-trace")
         self.assertRegex(out, r"GPU kernels: 10, ")
         self.assertIn("rtl.hsa: ", out)
-        self.exists("first.db", "first.html", "first.pftrace", "second.db")
+        self.exists("first.db", "first.html", "first.pftrace", "new3.db")
 
     def test_many_processes(self):
         out = self.page("many-processes")
