@@ -148,8 +148,8 @@ static int run_top(void *request)
 }
 
 #define PID                                                                                        \
-	"PID is a traced process, its `rtl trace` or `rtl attach`; without it, all of yours "      \
-	"are shown.\nIt reads shared memory"
+	"PID is a traced process, its `rtl trace` or `rtl attach`; without it, all are shown.\n"   \
+	"It reads shared memory"
 
 const struct cli_command cmd_status = {
 	.name = "status",

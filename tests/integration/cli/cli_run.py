@@ -186,7 +186,7 @@ class BadInput(Case):
             self.refused(1, "damaged is damaged, or was written by another version", verb,
                          "damaged")
         self.refused(1, "is not the folder of a running rtl", "stop", self.folder)
-        self.refused(1, "no running `rtl trace` with the process number 1", "start", "1")
+        self.refused(1, "no running `rtl trace` or `rtl attach` with the process number 1", "start", "1")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_output_not_writable(self):
