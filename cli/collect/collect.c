@@ -194,14 +194,13 @@ static void *poll_nicely(void *user)
 void collect_poll(void *user)
 {
 	struct collect *collect = user;
-	struct timespec until;
+	struct timespec end;
+	uint64_t end_ns;
 
 	if (collect->nice_runs) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_nsec += SLEEP_MS * 1000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		collect->nice_runs = pthread_timedjoin_np(collect->nice, NULL, &until) != 0;
+		end_ns = host_clock_ns(CLOCK_REALTIME) + SLEEP_MS * 1000000u;
+		end = (struct timespec){(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
+		collect->nice_runs = pthread_timedjoin_np(collect->nice, NULL, &end) != 0;
 		return;
 	}
 	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);

@@ -26,9 +26,9 @@ struct collect {
 	const struct selection
 		*selection; /* the periods; NULL: all is recorded; set before it starts */
 	bool quiet;         /* no progress is shown; set before it starts */
-	uint64_t looked_ns,
-		used_ns; /* when it was last asked how busy the poll is; its time until then */
-	pthread_t nice;  /* the thread that polls when it is */
+	uint64_t looked_ns; /* when it was last asked how busy the poll is */
+	uint64_t used_ns;   /* the processor's time that it had had by then */
+	pthread_t nice;     /* the thread that polls when it is */
 	bool nice_runs;
 	bool nice_ends;   /* it is to end: relaxed, rtl_collector_wake is behind it */
 	uint32_t met;     /* processes so far */

@@ -13,6 +13,11 @@
 #define ARRAY_ADD(list, count)                                                                     \
 	(array_has_room(&(list), (count), sizeof(*(list))) ? &(list)[(count)++] : NULL)
 
+/** The same of an array that is emptied and filled again, and keeps its memory. made: how many there have been at once,
+ * 0 at first. */
+#define ARRAY_REFILL(list, count, made)                                                            \
+	((count) < (made) || ARRAY_ADD(list, made) ? &(list)[(count)++] : NULL)
+
 static inline bool array_has_room(void *list, size_t count, size_t size)
 {
 	void *at;

@@ -94,7 +94,7 @@ struct kept {
 
 struct stack {
 	int32_t level;
-	uint32_t count, made; /* made: how many there have been at once, whose memory stays */
+	uint32_t count, made; /* ARRAY_REFILL */
 	struct kept *ranges;
 };
 
@@ -155,11 +155,9 @@ static bool ranges_push(const struct range *range)
 	stack->level++;
 	if (!range)
 		return true;
-	kept = stack->count < stack->made ? &stack->ranges[stack->count]
-					  : ARRAY_ADD(stack->ranges, stack->made);
+	kept = ARRAY_REFILL(stack->ranges, stack->count, stack->made);
 	if (!kept)
 		return false;
-	stack->count++;
 	keep_range(kept, range);
 	kept->range.level = stack->level - 1;
 	return true;

@@ -91,7 +91,7 @@ struct counter_input {
 	uint64_t name, block; /* interned */
 	uint32_t block_number;
 	struct metric_sample *samples;
-	uint32_t sample_count, sample_made; /* made: of the largest reading, whose memory stays */
+	uint32_t sample_count, sample_made; /* ARRAY_REFILL */
 	uint32_t subtracted;                /* how many of them, by values_subtract */
 	uint64_t uid;                       /* of the first metric that needs it */
 };

@@ -26,14 +26,11 @@ static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t eve
 
 static void add_sample(struct counter_input *input, const struct metric_sample *sample)
 {
-	struct metric_sample *place = input->sample_count < input->sample_made
-					      ? &input->samples[input->sample_count]
-					      : ARRAY_ADD(input->samples, input->sample_made);
+	struct metric_sample *added =
+		ARRAY_REFILL(input->samples, input->sample_count, input->sample_made);
 
-	if (!place)
-		return; /* then there is no value: the numbers of samples differ */
-	*place = *sample;
-	input->sample_count++;
+	if (added) /* else there is no value: the numbers of samples differ */
+		*added = *sample;
 }
 
 static void subtract_sample(struct taking *taking, struct counter_input *input,
