@@ -61,17 +61,20 @@ class Grown(Faults):
         self.check(published)
 
     def busy(self, *arguments):
-        """rtl, in which the nice thread delivers; its threads' nice values; how many events."""
+        """rtl, in which the nice thread delivers; its threads' nice values; how many events, of at most 25 lines."""
         child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "400M"})
         threads, published = {}, 0
-        while "rtl-nice" not in threads and published < 1000 * COUNT:
-            published += self.line(child)
-            time.sleep(0.02)
-            threads = {}
+
+        def is_there():
+            nonlocal published
+            published += self.line(child) if published < 25 * COUNT else 0  # a fifth of the room: it comes at the latest
+            time.sleep(0.02)                                                # when that is written
             for name in glob.glob(f"/proc/{child.pid}/task/*/stat"):
                 with open(name, encoding="utf-8") as file:
                     fields = file.read().replace("(", ")").split(")")
                 threads[fields[1]] = int(fields[2].split()[16])
+            return "rtl-nice" in threads
+        self.wait_until(is_there)
         return child, threads, published
 
     def test_much_is_published__command_goes_first_while_there_is_room(self):
@@ -82,10 +85,10 @@ class Grown(Faults):
         self.check(published)
 
     def test_subscriber_ends_the_nice_thread__rtl_says_so_and_ends(self):
-        child, _, _ = self.busy("-s", f"libsqlite_sub.so:{TOLD}?way=thread&at={50 * COUNT}", "-o", "run.db")
-        while child.poll() is None:
+        child, _, _ = self.busy("-s", f"libsqlite_sub.so:{TOLD}?way=thread&at={26 * COUNT}", "-o", "run.db")
+        for _ in range(26):
             self.line(child)
-            time.sleep(0.01)
+        self.wait_until(lambda: child.poll() is not None)
         if not SANITIZED:
             self.assertEqual(child.returncode, -signal.SIGABRT)
         self.assertIn("a subscriber has ended the thread that called it", self.end(child))
