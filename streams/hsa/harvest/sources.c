@@ -179,7 +179,9 @@ static void bury(struct sources *sources, struct allowed *allowed)
 			continue;
 		}
 		(void)slots_collect(&source->pool);
-		(void)harvest_finished(source, true, allowed);
+		/* A watched signal that the program has set again is believed the second time, and this is the last. */
+		for (int looks = 0; looks < 2 && !turn_left(); looks++)
+			(void)harvest_finished(source, true, allowed);
 		if (turn_left() || allowed->left)
 			return;
 		*link = source->next_harvested;
