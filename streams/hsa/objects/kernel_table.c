@@ -268,14 +268,21 @@ static int put(uint64_t object, uint64_t executable, const struct kernel *kernel
 	return 0;
 }
 
-int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
+int kernel_table_add(uint64_t object, uint64_t executable, const struct kernel *like, bool *first)
 {
+	const struct kernel *kernel;
 
 	*first = true;
 	if (!object)
 		return RTL_EINVAL;
 	HOLD_LOCK(&lock);
-	return put(object, executable, kernel_get(uid, name, first));
+	kernel = kernel_get(like->uid, like->name, first);
+	if (kernel) {
+		kernel_set(&kernel->left_out, like->left_out);
+		kernel_set(&kernel->argument_bytes, like->argument_bytes);
+		kernel_set(&kernel->copies, like->copies);
+	}
+	return put(object, executable, kernel);
 }
 
 int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol)

@@ -59,10 +59,9 @@ int kernel_table_wait(uint64_t object, uint64_t executable, uint64_t symbol);
 /* Whether the one at that address does; of which executable. */
 bool kernel_table_waits(uint64_t object, uint64_t *executable, uint64_t *symbol);
 
-/* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM; then, and
- * where no kernel of that uid was there before, *first becomes true, else false. */
-int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
-		     bool *first);
+/* A kernel like that one (uid, name, and the facts that are from before the first dispatch on) at that address, of that
+ * executable. 0 or RTL_ENOMEM; then, and where no kernel of that uid was there before, *first becomes true, else false. */
+int kernel_table_add(uint64_t object, uint64_t executable, const struct kernel *like, bool *first);
 
 /* The kernel of that name, for who knows no address: the only one that has been added, or if there are
  * none or several, the one of no code object, which `uid` then is. NULL: no memory. */

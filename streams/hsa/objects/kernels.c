@@ -291,16 +291,15 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 }
 
 /* Whether HIP copies and fills memory by it. */
-static void note_copies(const struct kernel *kernel, hsa_executable_symbol_t symbol,
-			const char *name)
+static void note_copies(struct kernel *kernel, hsa_executable_symbol_t symbol, const char *name)
 {
 	const uint8_t copies = copy_kernel_find(name);
 	uint32_t bytes;
 
 	if (!copies || !get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE, &bytes))
 		return;
-	kernel_set(&kernel->argument_bytes, bytes < UINT8_MAX ? (uint8_t)bytes : UINT8_MAX);
-	kernel_set(&kernel->copies, copies);
+	kernel->argument_bytes = bytes < UINT8_MAX ? (uint8_t)bytes : UINT8_MAX;
+	kernel->copies = copies;
 }
 
 /* A kernel that ran before, loaded elsewhere, has been described. The uid, or 0. */
@@ -309,22 +308,22 @@ static uint64_t add_named(const struct agent *agent, uint64_t executable,
 {
 	const struct code_object *content =
 		code_objects_find((hsa_executable_t){executable}, agent->handle, object);
-	const uint64_t name_id = interceptor_string(name);
-	const uint64_t uid =
-		interceptor_tracepoint("kernel", name, NULL, content ? content->hash : 0);
+	struct kernel kernel = {
+		.uid = interceptor_tracepoint("kernel", name, NULL, content ? content->hash : 0),
+		.name = interceptor_string(name),
+		.left_out = kernel_choice_on && kernel_choice_leaves_out(name),
+	};
 	bool first = true;
 
-	if (!uid)
+	if (!kernel.uid)
 		return 0;
-	if (kernel_table_add(object, executable, uid, name_id, &first))
+	if (!kernel.left_out)
+		note_copies(&kernel, symbol, name);
+	if (kernel_table_add(object, executable, &kernel, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
-	else if (kernel_choice_on && kernel_choice_leaves_out(name))
-		kernel_set(&kernel_table_find(object)->left_out, true);
-	else
-		note_copies(kernel_table_find(object), symbol, name);
 	if (first)
-		describe(uid, symbol, name, content);
-	return uid;
+		describe(kernel.uid, symbol, name, content);
+	return kernel.uid;
 }
 
 STATIC_LOCK(first_lock);
