@@ -182,16 +182,28 @@ static inline ALWAYS bool fill_noted(const struct queue *queue, struct packet_sl
 	return true;
 }
 
+/* A packet without a note: who passes it on has taken its place, unless that was before anybody wanted work. */
+static bool fill_unnoted(struct queue *queue, struct packet_slot *slot, uint64_t index)
+{
+	uint64_t read;
+
+	if (queue->slept && queue->submitters) {
+		queue->unnoted = pending_count(queue->hsa, &read);
+		queue->unnoted += read;
+		queue->slept = false;
+	}
+	slot->packet.submit_tid = rtl_thread_id();
+	return index >= queue->unnoted && submitter_scope(&slot->scope);
+}
+
 /* What the submitter of the packet at that index works for, which nobody knows later. is_work: it is no barrier. */
-static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_slot *slot,
+static inline ALWAYS void fill_scope(struct queue *queue, struct packet_slot *slot,
 				     uint64_t index, bool is_work)
 {
 	bool own = true;
 
-	if (!fill_noted(queue, slot, index, &own)) {
-		slot->packet.submit_tid = rtl_thread_id();
-		slot->slot.in_scope = submitter_scope(&slot->scope);
-	}
+	if (!fill_noted(queue, slot, index, &own))
+		slot->slot.in_scope = fill_unnoted(queue, slot, index);
 	if (__builtin_expect(!own, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
 	/* Not another thread's nor an earlier call's packet, which had waited behind another. */
@@ -577,8 +589,8 @@ static void count_late(const struct queue *queue, const void *packets, uint64_t 
 		count_missed(queue, packets, count, index, "submitted after the end");
 }
 
-void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
-			packet_writer write)
+static __attribute__((noinline)) void intercept(const void *packets, uint64_t count, uint64_t index,
+						void *data, packet_writer write)
 {
 	struct queue *queue = data;
 	const uint64_t id = queue->next_id;
@@ -589,8 +601,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	uint64_t now_ticks;
 	unsigned n;
 
-	if (!wanted)
+	if (!wanted) {
+		queue->slept |= !work_wanted();
 		count_late(queue, packets, count, index);
+	}
 	if (__builtin_expect(queue->counters != NULL, 0) &&
 	    count_dispatches(queue, packets, count, index, wanted, write))
 		return;
@@ -623,4 +637,32 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	write(copy, n);
 	if (slot)
 		harvest_notify(now_ticks);
+}
+
+/* Nobody wants work, and nothing is to be done about the packet. */
+static inline ALWAYS bool goes_by(const struct queue *queue, const union aql_packet *packet)
+{
+	const uint64_t id = queue->next_id;
+	uint32_t why;
+
+	return !work_wanted() && interceptor.config.mode != CONFIG_FULL && interceptor_on() &&
+	       !leaves_out_all(&why) && !queue->counters &&
+	       (packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
+	       !packet->any.signal && !room_may_lack(queue, id) && !room_lacks_probe(queue, id);
+}
+
+void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
+			packet_writer write)
+{
+	struct queue *queue = data;
+
+	if (count != 1 || !goes_by(queue, packets)) {
+		intercept(packets, count, index, data, write);
+		return;
+	}
+	queue->next_id++;
+	queue->slept = true;
+	queue->no_room_known = false;
+	queue->barrier_seen |= aql_has_barrier_bit(packets);
+	write(packets, 1);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "counter.h"
 #include "faults.h"
@@ -208,6 +209,7 @@ static void attach(struct queue *queue)
 {
 	queue->packets = queue->hsa->size;
 	queue->submitters = submitters_add(queue->hsa);
+	queue->slept = !work_wanted();
 	list_add(queue);
 	describe(queue);
 	describe_slots(queue);

@@ -111,7 +111,7 @@ write_note(struct submitter_note *note, uint64_t index, const struct submitter *
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
 {
 	uint32_t mask = 0;
-	struct submitter_note *notes = find(queue, &mask);
+	struct submitter_note *notes = work_wanted() ? find(queue, &mask) : NULL;
 	struct submitter submitter;
 
 	if (!notes)

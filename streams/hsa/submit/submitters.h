@@ -4,7 +4,7 @@
  *
  * HIP lets streams of several threads share a queue. When two submit at once, the one that rings the doorbell carries
  * both packets through the interceptor. So in the modes with calls, the submitter is noted when a packet's place is
- * taken (hsa_queue_add_write_index_...).
+ * taken (hsa_queue_add_write_index_...) while work is wanted.
  *
  * Threads: notes by any thread, on the place that it got from the runtime. submitters_find: the holder of the runtime's
  * lock of the queue, for packets that it has seen in the ring. Adding and removing: one lock; looking up takes none.
