@@ -197,8 +197,8 @@ static bool fill_unnoted(struct queue *queue, struct packet_slot *slot, uint64_t
 }
 
 /* What the submitter of the packet at that index works for, which nobody knows later. is_work: it is no barrier. */
-static inline ALWAYS void fill_scope(struct queue *queue, struct packet_slot *slot,
-				     uint64_t index, bool is_work)
+static inline ALWAYS void fill_scope(struct queue *queue, struct packet_slot *slot, uint64_t index,
+				     bool is_work)
 {
 	bool own = true;
 

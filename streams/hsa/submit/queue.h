@@ -67,7 +67,8 @@ struct queue {
 	bool no_room_known; /* it has waited in vain for the GPU to take packets */
 	bool barrier_seen;  /* a packet without a slot had the barrier bit, since the last slot */
 	bool slept;         /* packets went by, or places were taken, while nobody wanted work */
-	uint64_t unnoted;   /* below this index, as the program counts, a packet without a note may be anybody's */
+	/* Below this index, as the program counts, a packet without a note may be anybody's. */
+	uint64_t unnoted;
 	/* room.h: as `taken`, from marks and probes; one more than the last packet with a slot or a probe, than the
 	 * last whose end this thread sees by itself, and than the last barrier that had to wait for a signal. */
 	uint64_t taken_seen, expected, marked, gate;

@@ -40,10 +40,9 @@ static void runs_first(uint64_t object)
 
 	asked++;
 	if (kernel_table_waits(object, &executable, &symbol))
-		assert_int_equal(
-			symbol == 4 ? kernel_table_wait(object, executable, 0)
-				    : add(object, executable, symbol, symbol),
-			0);
+		assert_int_equal(symbol == 4 ? kernel_table_wait(object, executable, 0)
+					     : add(object, executable, symbol, symbol),
+				 0);
 }
 
 static int setup(void **state)
@@ -148,8 +147,7 @@ TEST(test_find__while_others_come_and_go__finds_its_own)
 	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
 	for (uint64_t i = 0; i < 3000; i++) {
 		for (uint64_t k = 0; k < 10; k++)
-			assert_int_equal(add(0x100000 + (i * 10 + k) * 64, 1000 + i,
-							  8000 + k, k),
+			assert_int_equal(add(0x100000 + (i * 10 + k) * 64, 1000 + i, 8000 + k, k),
 					 0);
 		assert_int_equal(kernel_table_find(0x100000 + i * 640)->uid, 8000);
 		kernel_table_remove(1000 + i);
