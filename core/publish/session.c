@@ -254,8 +254,9 @@ bool fate_collector_died(void)
 
 bool fate_is_lost(void)
 {
-	return __atomic_load_n(&fate, __ATOMIC_RELAXED) >= FATE_OUT_OF_REACH &&
-	       !session_has_ended();
+	const uint32_t now = __atomic_load_n(&fate, __ATOMIC_RELAXED);
+
+	return now == FATE_DIED || (now == FATE_OUT_OF_REACH && !session_has_ended());
 }
 
 void fate_forget(void)
