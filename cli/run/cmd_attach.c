@@ -12,6 +12,7 @@
 
 #include <rtl/publish.h>
 
+#include "child.h"
 #include "cli.h"
 #include "database.h"
 #include "ending.h"
@@ -116,6 +117,7 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 
 	if (!launch->quiet)
 		cli_error("attached to process %d, %s; Ctrl-C detaches", pid, *launch->command);
+	crash_explain("the trace is not complete; the process goes on");
 	collect_poll(&launch->collect); /* the process is told; its time begins */
 	end_ns = duration_ns ? rtl_clock_ns() + duration_ns : UINT64_MAX;
 	while (!stopped && !(ended = has_ended(pid, fd)) && rtl_clock_ns() < end_ns)
@@ -123,6 +125,7 @@ static void record(struct launch *launch, int pid, uint64_t duration_ns)
 	close(fd);
 	woken = NULL;
 	collect_finish(&launch->collect);
+	crash_explain(NULL);
 	launch->collect.left = 0; /* that is how it should be */
 	if (ended && !launch->quiet)
 		cli_error("process %d has ended", pid);

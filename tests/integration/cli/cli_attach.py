@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from cli_kit import HANG_S, PROGRAM, RTL, Faults, rounds
+from cli_kit import HANG_S, PROGRAM, RTL, SANITIZED, TOLD, Faults, rounds
 
 PREFIX = "rtlasleep-"
 
@@ -129,6 +129,16 @@ class Attach(Faults):
                 self.detach(rtl)
                 self.assertEqual(self.recorded(), 200)
             self.end(child)
+
+    def test_subscriber_crashes__says_so_and_the_process_goes_on(self):
+        child = self.begin()
+        self.line(child)
+        rtl = self.attach(child, "-s", f"libsqlite_sub.so:{TOLD}?way=segv&at=150")
+        self.line(child)
+        self.assertIn("the trace is not complete; the process goes on" if not SANITIZED else "", rtl.communicate(timeout=HANG_S)[1])
+        self.assertNotEqual(rtl.returncode, 0)
+        self.wait_until(lambda: not self.line(child), 20)
+        self.end(child)
 
     def test_process_ends_while_attached(self):
         for kill in False, True:
