@@ -24,22 +24,19 @@ struct request {
 
 static void write_process(struct json *json, const struct doctor_process *p)
 {
-	json_object(json, NULL);
-	json_number(json, "pid", (uint64_t)p->pid);
-	json_text(json, "program", p->program);
-	json_bool(json, "hsa_tool", p->hsa > 0);
-	json_numbers(json, "dispatches copies hip_calls roctx other_events", p->dispatches,
-		     p->copies, p->hip, p->roctx, p->others);
-	json_end(json);
+	json_print(json,
+		   "{pid:%d program:%s hsa_tool:%i dispatches:%lu copies:%lu hip_calls:%lu"
+		   " roctx:%lu other_events:%lu}",
+		   p->pid, p->program, p->hsa > 0, p->dispatches, p->copies, p->hip, p->roctx,
+		   p->others);
 }
 
 static int end(struct doctor *doctor)
 {
 	struct json *json = &doctor->view.json;
 
-	json_end(json);
-	json_numbers(json, "faults warnings", doctor->counts[DOCTOR_FAULT],
-		     doctor->counts[DOCTOR_WARNING]);
+	json_print(json, "] faults:%lu warnings:%lu", doctor->counts[DOCTOR_FAULT],
+		   doctor->counts[DOCTOR_WARNING]);
 	if (doctor->ran) {
 		json_array(json, "processes");
 		for (size_t i = 0; i < doctor->process_count; i++)
@@ -150,9 +147,7 @@ static int examine(struct doctor *doctor, struct launch *launch)
 {
 	int status = CLI_OK;
 
-	json_object(&doctor->view.json, NULL);
-	json_text(&doctor->view.json, "version", rtl_version());
-	json_array(&doctor->view.json, "checks");
+	json_print(&doctor->view.json, "{version:%s checks:[", rtl_version());
 	prepare(doctor, &launch->session);
 	const bool prepared = !doctor->counts[DOCTOR_FAULT];
 	doctor_fact(doctor, "mode", "%s", cli_text(session_mode(&launch->session)));

@@ -106,29 +106,24 @@ static void write_entry(struct json *json, const struct subject *subject, const 
 	const struct counter_def *def = entry->def;
 	uint32_t instances, registers;
 
-	json_object(json, NULL);
-	json_text(json, "name", def->name);
-	json_text(json, "unit", def->unit);
-	json_text(json, "description", def->description);
-	if (def->block) {
-		json_text(json, "block", def->block);
-		json_number(json, "event", def->event);
-	} else {
+	json_print(json, "{name:%s unit:%s description:%s", def->name, def->unit, def->description);
+	if (def->block)
+		json_print(json, "block:%s event:%u", def->block, def->event);
+	else
 		json_text(json, "expression", def->expression);
-	}
 	if (def->block && subject->countable &&
 	    gpu_block(subject->gpu, def->block, &instances, &registers))
-		json_numbers(json, "instances registers", instances, registers);
+		json_print(json, "instances:%u registers:%u", instances, registers);
 	if (!def->block && entry->metric) {
 		json_array(json, "needs");
 		for (size_t i = 0; i < entry->metric->input_count; i++)
 			json_text(json, NULL, entry->metric->inputs[i].name);
 		json_end(json);
 	}
-	json_bool(json, "available", subject->countable && !*entry->why);
-	if (*entry->why || !subject->countable)
-		json_text(json, "reason", *entry->why ? entry->why : subject->why);
-	json_end(json);
+	json_print(json, "available:%i ?reason:%s}", subject->countable && !*entry->why,
+		   *entry->why          ? entry->why
+		   : subject->countable ? NULL
+					: subject->why);
 }
 
 static void write_subject(struct listing *listing, struct subject *subject)
@@ -139,13 +134,10 @@ static void write_subject(struct listing *listing, struct subject *subject)
 	if (subject->gpu)
 		json_number(json, "gpu", subject->node);
 	json_text(json, "name", subject->gfx);
-	if (subject->product && *subject->product)
-		json_text(json, "product", subject->product);
-	json_text(json, "definitions", counter_set_source(subject->set));
-	json_bool(json, "available", subject->countable);
-	if (!subject->countable)
-		json_text(json, "reason", subject->why);
-	json_array(json, "counters");
+	json_print(json, "?product:%s definitions:%s available:%i ?reason:%s counters:[",
+		   subject->product && *subject->product ? subject->product : NULL,
+		   counter_set_source(subject->set), subject->countable,
+		   subject->countable ? NULL : subject->why);
 	for (size_t i = 0; i < counter_set_count(subject->set); i++) {
 		const struct counter_def *def = counter_set_at(subject->set, i);
 		struct entry entry;
@@ -155,8 +147,7 @@ static void write_subject(struct listing *listing, struct subject *subject)
 		write_entry(json, subject, &entry);
 		metric_destroy(entry.metric);
 	}
-	json_end(json);
-	json_end(json);
+	json_print(json, "]}");
 }
 
 static int print(struct listing *listing, struct subject *subject)
@@ -218,8 +209,7 @@ static int list_counters(void *request)
 		listing->wanted[i].nearest = cli_nearest_to(listing->operands.list[i],
 							    strlen(listing->operands.list[i]));
 	view_begin(&listing->view, listing->as_json);
-	json_object(&listing->view.json, NULL);
-	json_array(&listing->view.json, "gpus");
+	json_print(&listing->view.json, "{gpus:[");
 	status = listing->gfx ? print_named(listing) : print_here(listing);
 	error = view_end(&listing->view, list_counters_sql);
 	if (!status && !error)

@@ -31,33 +31,21 @@ static void write_setting(struct json *json, const struct rtl_setting_info *info
 	char values[512];
 
 	rtl_setting_values(info, values, sizeof(values));
-	json_object(json, NULL);
-	json_text(json, "key", info->key);
-	json_text(json, "default", cli_text(info->fallback));
-	json_text(json, "values", values);
-	json_text(json, "description", cli_text(info->description));
-	json_end(json);
+	json_print(json, "{key:%s default:%s values:%s description:%s}", info->key,
+		   cli_text(info->fallback), values, cli_text(info->description));
 }
 
 static void write_plugin(struct json *json, const char *path, const char *shadow,
 			 const struct rtl_subscriber *s, const char *message)
 {
-	json_object(json, NULL);
-	json_text(json, "file", path);
-	if (shadow)
-		json_text(json, "shadowed_by", shadow);
-	if (s) {
-		json_text(json, "name", s->name);
-		json_text(json, "version", s->version);
-		json_text(json, "description", s->description);
-		json_array(json, "settings");
-		for (uint32_t i = 0; i < s->setting_count; i++)
-			write_setting(json, rtl_subscriber_setting(s, i));
-		json_end(json);
-	} else {
-		json_text(json, "error", message);
-	}
-	json_end(json);
+	json_print(json, "{file:%s ?shadowed_by:%s", path, shadow);
+	if (!s)
+		return json_print(json, "error:%s}", message);
+	json_print(json, "name:%s version:%s description:%s settings:[", s->name, s->version,
+		   s->description);
+	for (uint32_t i = 0; i < s->setting_count; i++)
+		write_setting(json, rtl_subscriber_setting(s, i));
+	json_print(json, "]}");
 }
 
 static void list_one(void *user, const char *path)
@@ -80,8 +68,7 @@ static int list(void *request)
 	struct listing *listing = request;
 
 	view_begin(&listing->view, listing->as_json);
-	json_object(&listing->view.json, NULL);
-	json_array(&listing->view.json, "subscribers");
+	json_print(&listing->view.json, "{subscribers:[");
 	rtl_plugin_list(list_one, listing);
 	for (size_t i = 0; i < listing->count; i++)
 		free(listing->paths[i]);

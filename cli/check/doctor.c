@@ -33,7 +33,6 @@ void doctor_section(struct doctor *doctor, const char *section)
 void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
 		const char *remedy, const char *format, ...)
 {
-	struct json *json = &doctor->view.json;
 	char *text = NULL;
 	va_list list;
 
@@ -41,13 +40,8 @@ void doctor_add(struct doctor *doctor, enum doctor_level level, const char *chec
 	if (vasprintf(&text, format, list) < 0)
 		text = NULL;
 	va_end(list);
-	json_object(json, NULL);
-	json_text(json, "section", doctor->section);
-	json_text(json, "check", check);
-	json_text(json, "level", levels[level]);
-	json_text(json, "text", text);
-	json_text(json, "remedy", remedy);
-	json_end(json);
+	json_print(&doctor->view.json, "{section:%s check:%s level:%s text:%s remedy:%s}",
+		   doctor->section, check, levels[level], text, remedy);
 	doctor->counts[level]++;
 	free(text);
 }

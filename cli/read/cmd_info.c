@@ -93,9 +93,7 @@ static int print(struct database *database, const char *path, int64_t operations
 	int error;
 
 	if (json) {
-		json_object(json, NULL);
-		json_text(json, "file", path);
-		json_number(json, "operations", (uint64_t)operations);
+		json_print(json, "{file:%s operations:%lu", path, operations);
 	} else {
 		cli_line("%s: %" PRId64 " GPU operations", path, operations);
 	}
@@ -153,10 +151,7 @@ static struct {
 
 static void write_cause(void *unused, const char *cause, uint64_t count)
 {
-	json_object(state.json, NULL);
-	json_text(state.json, "cause", cause);
-	json_number(state.json, "count", count);
-	json_end(state.json);
+	json_print(state.json, "{cause:%s count:%lu}", cause, count);
 }
 
 /* If something happened in it. */
@@ -167,17 +162,14 @@ static void write_stream(const struct rtl_process *process, const struct rtl_str
 	if (collect_host->ledger(collect_host, process, stream, &l) ||
 	    !(l.published || l.delivered || l.missed))
 		return;
-	json_object(state.json, NULL);
-	json_text(state.json, "stream", stream->name);
-	json_numbers(state.json, "published delivered undelivered discarded missed", l.published,
-		     l.delivered, l.abandoned, l.discarded, l.missed);
-	json_array(state.json, "losses");
+	json_print(state.json,
+		   "{stream:%s published:%lu delivered:%lu undelivered:%lu discarded:%lu missed:%lu"
+		   " losses:[",
+		   stream->name, l.published, l.delivered, l.abandoned, l.discarded, l.missed);
 	collect_host->losses(collect_host, process, stream, write_cause, NULL);
-	json_end(state.json);
-	json_array(state.json, "left_out");
+	json_print(state.json, "] left_out:[");
 	collect_host->left_out(collect_host, process, stream, write_cause, NULL);
-	json_end(state.json);
-	json_end(state.json);
+	json_print(state.json, "]}");
 }
 
 static uint64_t read_number(const struct rtl_event *event, const struct rtl_field *field)
@@ -220,8 +212,7 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 	uint64_t begin_ns = 0, tid = event->tid;
 	bool named = false;
 
-	json_object(state.json, NULL);
-	json_text(state.json, "stream", event->stream->name);
+	json_print(state.json, "{stream:%s", event->stream->name);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(type, i);
 
@@ -242,9 +233,9 @@ static void write_unfinished(void *unused, const struct rtl_event *event)
 			named = true;
 		}
 	}
-	json_numbers(state.json, "correlation tid begin_ns age_ns", event->correlation, tid,
-		     begin_ns, state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);
-	json_end(state.json);
+	json_print(state.json, "correlation:%lu tid:%lu begin_ns:%lu age_ns:%lu}",
+		   event->correlation, tid, begin_ns,
+		   state.now_ns > begin_ns ? state.now_ns - begin_ns : 0);
 }
 
 struct living {
@@ -267,20 +258,16 @@ static int write_process(void *instance, const struct rtl_process *p)
 
 	folder_visit_spools(state.path, look_whether_alive, &alive);
 	collect_host->waits(collect_host, p, &waits);
-	json_object(state.json, NULL);
-	json_numbers(state.json, "pid parent_pid", (uint64_t)p->pid, (uint64_t)p->parent_pid);
-	json_bool(state.json, "alive", alive.is);
-	json_text(state.json, "program", p->program);
-	json_text(state.json, "command", p->command);
-	json_numbers(state.json, "waits waited_ns", waits.count, waits.total_ns);
-	json_array(state.json, "unfinished");
+	json_print(state.json,
+		   "{pid:%d parent_pid:%d alive:%i program:%s command:%s waits:%lu waited_ns:%lu"
+		   " unfinished:[",
+		   p->pid, p->parent_pid, alive.is, p->program, p->command, waits.count,
+		   waits.total_ns);
 	collect_host->unfinished(collect_host, p, write_unfinished, NULL);
-	json_end(state.json);
-	json_array(state.json, "streams");
+	json_print(state.json, "] streams:[");
 	for (size_t i = 0; i < collect_stream_count; i++)
 		write_stream(p, collect_streams[i]);
-	json_end(state.json);
-	json_end(state.json);
+	json_print(state.json, "]}");
 	return 0;
 }
 
@@ -306,16 +293,12 @@ int info_write(struct json *json, const char *path, const struct rtl_folder *is)
 	state.json = json;
 	subscriber.process_end = write_process;
 	notes_read(path, &notes);
-	json_object(json, NULL);
-	json_text(json, "folder", path);
-	json_text(json, "kind", kind < sizeof(kinds) / sizeof(*kinds) ? kinds[kind] : "folder");
-	json_bool(json, "running", is->in_use);
-	json_number(json, "pid", (uint64_t)is->pid);
-	json_text(json, "program", notes.command);
-	json_text(json, "subscribers", notes.subscribers);
-	json_text(json, "database", notes.database);
+	json_print(json,
+		   "{folder:%s kind:%s running:%i pid:%d program:%s subscribers:%s database:%s"
+		   " processes:[",
+		   path, kind < sizeof(kinds) / sizeof(*kinds) ? kinds[kind] : "folder", is->in_use,
+		   is->pid, notes.command, notes.subscribers, notes.database);
 	notes_fini(&notes);
-	json_array(json, "processes");
 	status = collect_inspect(path, true, &subscriber);
 	while (json->depth > depth) /* also where it is gone, and on_finish was not called */
 		json_end(json);

@@ -23,29 +23,19 @@ struct listing {
 
 /* ---- descriptions ---- */
 
-static void write_field(struct json *json, const struct rtl_field *field)
-{
-	json_object(json, NULL);
-	json_text(json, "name", cli_text(field->name));
-	json_text(json, "kind", wanted_kind_name(field->kind));
-	json_text(json, "unit", cli_text(field->unit));
-	json_numbers(json, "offset size", field->offset, field->size);
-	json_text(json, "description", cli_text(field->description));
-	json_end(json);
-}
-
 static void write_type(struct json *json, const struct rtl_type_info *type)
 {
-	json_object(json, NULL);
-	json_number(json, "type", type->type);
-	json_text(json, "name", cli_text(type->name));
-	json_text(json, "description", cli_text(type->description));
-	json_number(json, "payload_size", type->payload_size);
-	json_array(json, "fields");
-	for (uint32_t i = 0; i < type->field_count; i++)
-		write_field(json, rtl_type_field(type, i));
-	json_end(json);
-	json_end(json);
+	json_print(json, "{type:%u name:%s description:%s payload_size:%u fields:[", type->type,
+		   cli_text(type->name), cli_text(type->description), type->payload_size);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+
+		json_print(json, "{name:%s kind:%s unit:%s offset:%u size:%u description:%s}",
+			   cli_text(field->name), wanted_kind_name(field->kind),
+			   cli_text(field->unit), field->offset, field->size,
+			   cli_text(field->description));
+	}
+	json_print(json, "]}");
 }
 
 static void add_stream(struct listing *listing, const struct rtl_stream_info *stream,
@@ -55,16 +45,11 @@ static void add_stream(struct listing *listing, const struct rtl_stream_info *st
 	char version[16];
 
 	snprintf(version, sizeof(version), "%u.%u", stream->version_major, stream->version_minor);
-	json_object(json, NULL);
-	json_text(json, "name", cli_text(stream->name));
-	json_text(json, "version", version);
-	json_text(json, "description", cli_text(stream->description));
-	json_text(json, "from", cli_text(from));
-	json_array(json, "types");
+	json_print(json, "{name:%s version:%s description:%s from:%s types:[",
+		   cli_text(stream->name), version, cli_text(stream->description), cli_text(from));
 	for (uint32_t i = 0; i < stream->type_count; i++)
 		write_type(json, rtl_stream_type(stream, i));
-	json_end(json);
-	json_end(json);
+	json_print(json, "]}");
 	listing->count++;
 }
 
@@ -250,8 +235,7 @@ static int list(struct listing *listing, int *ended)
 	int status = CLI_OK, error;
 
 	view_begin(&listing->view, listing->as_json);
-	json_object(&listing->view.json, NULL);
-	json_array(&listing->view.json, "streams");
+	json_print(&listing->view.json, "{streams:[");
 	if (!listing->operands.count && !listing->operands.command)
 		status = add_rtl(listing);
 	for (size_t i = 0; i < listing->operands.count; i++) {

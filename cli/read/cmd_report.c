@@ -90,19 +90,14 @@ static int put_facts(struct json *json, const struct page *page, const struct re
 	const struct rtl_host *host = report->sink.host;
 	const struct rtl_process *process;
 
-	json_text(json, "version", rtl_version());
-	json_text(json, "file", cli_base_name(page->path));
-	json_numbers(json, "base_ns end_ns", report->base_ns, report->end_ns);
-	json_array(json, "processes");
+	json_print(json, "version:%s file:%s base_ns:%lu end_ns:%lu processes:[", rtl_version(),
+		   cli_base_name(page->path), report->base_ns, report->end_ns);
 	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
-		json_object(json, NULL);
-		json_number(json, "pid", (uint64_t)process->pid);
+		json_print(json, "{pid:%d", process->pid);
 		if (process->rank >= 0)
-			json_number(json, "rank", (uint64_t)process->rank);
-		json_text(json, "program", process->program);
-		json_text(json, "command", process->command);
-		json_text(json, "host", process->host_name);
-		json_end(json);
+			json_print(json, "rank:%d", process->rank);
+		json_print(json, "program:%s command:%s host:%s}", process->program,
+			   process->command, process->host_name);
 	}
 	json_end(json);
 	return page->database
@@ -122,22 +117,17 @@ static void put_tracks(struct json *json, const struct report *report)
 	json_array(json, "tracks");
 	for (size_t i = 0; i < report->track_count; i++) {
 		const struct report_track *track = &report->tracks[i];
-		const bool is_gpu = track->gpu >= 0;
 
-		json_object(json, NULL);
-		json_numbers(json, is_gpu ? "gpu queue count left_out" : "pid tid count left_out",
-			     is_gpu ? (uint64_t)track->gpu : track->pid, track->number,
-			     track->count, track->left_out);
-		json_end(json);
+		if (track->gpu >= 0)
+			json_print(json, "{gpu:%lu queue:%u", track->gpu, track->number);
+		else
+			json_print(json, "{pid:%u tid:%u", track->pid, track->number);
+		json_print(json, "count:%lu left_out:%lu}", track->count, track->left_out);
 	}
-	json_end(json);
-	json_array(json, "names");
-	for (size_t i = 0; i < report->name_count; i++) {
-		json_array(json, NULL);
-		json_text(json, NULL, report->names[i].text->text);
-		json_text(json, NULL, report->names[i].kind->text);
-		json_end(json);
-	}
+	json_print(json, "] names:[");
+	for (size_t i = 0; i < report->name_count; i++)
+		json_print(json, "[%s %s]", report->names[i].text->text,
+			   report->names[i].kind->text);
 	json_end(json);
 }
 

@@ -268,15 +268,10 @@ static int list(void *user)
 
 	sleepers_find(&folders);
 	view_begin(&view, listing->as_json);
-	json_object(&view.json, NULL);
-	json_array(&view.json, "processes");
-	for (size_t i = 0; i < folders.count; i++) {
-		json_object(&view.json, NULL);
-		json_number(&view.json, "pid", (uint64_t)folders.items[i].is.pid);
-		json_text(&view.json, "program", folders.items[i].is.program);
-		json_number(&view.json, "attached", (uint64_t)folders.items[i].collector);
-		json_end(&view.json);
-	}
+	json_print(&view.json, "{processes:[");
+	for (size_t i = 0; i < folders.count; i++)
+		json_print(&view.json, "{pid:%d program:%s attached:%d}", folders.items[i].is.pid,
+			   folders.items[i].is.program, folders.items[i].collector);
 	status = view_end(
 		&view,
 		"WITH p AS (SELECT json_extract(value, '$.pid') AS pid,"

@@ -2,6 +2,7 @@
 #include "json.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "utf8.h"
 
@@ -126,21 +127,6 @@ void json_number(struct json *json, const char *key, uint64_t number)
 	fprintf(json->file, "%" PRIu64, number);
 }
 
-void json_number_list(struct json *json, const char *keys, const uint64_t *numbers)
-{
-	char key[32];
-
-	for (int length; *keys; keys += length + (keys[length] == ' ')) {
-		const bool is_optional = *keys == '?';
-
-		length = (int)strcspn(keys, " ");
-		snprintf(key, sizeof(key), "%.*s", length - is_optional, keys + is_optional);
-		if (*numbers || !is_optional)
-			json_number(json, key, *numbers);
-		numbers++;
-	}
-}
-
 void json_bool(struct json *json, const char *key, bool value)
 {
 	json_value(json, key, value ? "true" : "false");
@@ -156,4 +142,56 @@ void json_value(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);
 	fputs(value ? value : "null", json->file);
+}
+
+/* Writes what a conversion, behind its percent sign, stands for. Returns its end. */
+static const char *print_value(struct json *json, const char *key, const char *at, bool is_optional,
+			       va_list *args)
+{
+	const char *text;
+	uint64_t number;
+
+	switch (*at) {
+	case 's':
+		text = va_arg(*args, const char *);
+		if (text || !is_optional)
+			json_text(json, key, text);
+		return at + 1;
+	case 'i':
+		json_bool(json, key, va_arg(*args, int));
+		return at + 1;
+	case '.':
+		json_real(json, key, va_arg(*args, double), at[1] - '0');
+		return at + 3;
+	default:
+		number = *at == 'l'   ? va_arg(*args, unsigned long)
+			 : *at == 'u' ? va_arg(*args, unsigned)
+				      : (uint64_t)va_arg(*args, int);
+		if (number || !is_optional)
+			json_number(json, key, number);
+		return at + 1 + (*at == 'l');
+	}
+}
+
+void json_print(struct json *json, const char *format, ...)
+{
+	char name[32], *key;
+	va_list args;
+
+	va_start(args, format);
+	for (const char *at = format; *(at += strspn(at, " "));) {
+		const bool is_optional = *at == '?';
+		const size_t length = strcspn(at += is_optional, ":{[%]}");
+
+		snprintf(name, sizeof(name), "%.*s", (int)length, at);
+		key = length ? name : NULL;
+		at += length + (at[length] == ':');
+		if (*at == '%')
+			at = print_value(json, key, at + 1, is_optional, &args);
+		else if (*at == '{' || *at == '[')
+			open(json, key, *at++ == '[');
+		else
+			json_end(json), at++;
+	}
+	va_end(args);
 }

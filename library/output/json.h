@@ -4,16 +4,10 @@
  *
  *     struct json json = {.file = stdout};
  *
- *     json_object(&json, NULL);
- *     json_text(&json, "name", name);             // NULL: null
- *     json_array(&json, "rows");
- *     for (...) {
- *             json_object(&json, NULL);
- *             json_number(&json, "count", count);
- *             json_end(&json);
- *     }
- *     json_end(&json);
- *     json_end(&json);                            // {"name":"x","rows":[ ... ]} and a line's end
+ *     json_print(&json, "{name:%s rows:[", name);
+ *     for (...)
+ *             json_print(&json, "{count:%lu}", count);
+ *     json_print(&json, "]}");                    // {"name":"x","rows":[ ... ]} and a line's end
  *
  * Keys are NULL for what stands in an array, and for the outermost. An object in an array begins a line. */
 #pragma once
@@ -40,13 +34,14 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
-/** Several: as many numbers as there are keys, which have a space between them; "?key": not if it is 0. */
-#define json_numbers(json, keys, ...) json_number_list(json, keys, (const uint64_t[]){__VA_ARGS__})
-void json_number_list(struct json *json, const char *keys, const uint64_t *numbers);
 void json_bool(struct json *json, const char *key, bool value);
 void json_real(struct json *json, const char *key, double number, int decimals);
 /** A value that is JSON already, such as a number in decimal; NULL: null. */
 void json_value(struct json *json, const char *key, const char *value);
+/** Several of them, with or without a blank between. `key:` stands before a value; with a ? before the key it is left out
+ * if it is 0 or NULL. Values: { and [ begin an object or array, } and ] end the innermost; %s a text, %u %lu %d a number,
+ * %i a bool, %.6f a number with so many decimals, one digit. */
+__attribute__((format(printf, 2, 3))) void json_print(struct json *json, const char *format, ...);
 
 /** The most bytes that json_escape makes of one. */
 #define JSON_ESCAPED_MAX 6u

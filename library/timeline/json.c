@@ -260,35 +260,24 @@ static char *tail(struct timeline *timeline, size_t *length)
 	}
 	fputs("\n],\n", out);
 	snprintf(unix_ns, sizeof(unix_ns), "%" PRId64, timeline->unix_ns);
-	json_object(&json, "metadata");
-	json_object(&json, "rtl");
-	json_text(&json, "version", HOST_RTL_VERSION);
-	json_text(&json, "clock", "CLOCK_BOOTTIME");
-	json_number(&json, "base_ns", timeline->base_ns);
+	json_print(&json, "metadata:{rtl:{version:%s clock:%s base_ns:%lu", HOST_RTL_VERSION,
+		   "CLOCK_BOOTTIME", timeline->base_ns);
 	json_value(&json, "base_unix_ns", unix_ns);
-	json_bool(&json, "complete", !timeline_error(timeline));
-	if (timeline->interrupted)
-		json_text(&json, "interrupted", timeline->interrupted);
-	json_array(&json, "ledger");
+	json_print(&json, "complete:%i ?interrupted:%s ledger:[", !timeline_error(timeline),
+		   timeline->interrupted);
 	for (size_t i = 0; i < timeline->ledger_count; i++) {
 		const struct rtl_ledger *l = &timeline->ledgers[i].counts;
 
-		json_object(&json, NULL);
-		json_text(&json, "stream", timeline->ledgers[i].stream);
-		json_numbers(&json, "published delivered discarded abandoned missed ?left_out",
-			     l->published, l->delivered, l->discarded, l->abandoned, l->missed,
-			     l->left_out);
-		json_end(&json);
+		json_print(&json,
+			   "{stream:%s published:%lu delivered:%lu discarded:%lu abandoned:%lu"
+			   " missed:%lu ?left_out:%lu}",
+			   timeline->ledgers[i].stream, l->published, l->delivered, l->discarded,
+			   l->abandoned, l->missed, l->left_out);
 	}
-	json_end(&json);
-	json_array(&json, "losses");
-	for (size_t i = 0; i < timeline->loss_count; i++) {
-		json_object(&json, NULL);
-		json_text(&json, "stream", timeline->losses[i].stream);
-		json_text(&json, "cause", timeline->losses[i].cause);
-		json_number(&json, "count", timeline->losses[i].count);
-		json_end(&json);
-	}
+	json_print(&json, "] losses:[");
+	for (size_t i = 0; i < timeline->loss_count; i++)
+		json_print(&json, "{stream:%s cause:%s count:%lu}", timeline->losses[i].stream,
+			   timeline->losses[i].cause, timeline->losses[i].count);
 	while (json.depth)
 		json_end(&json);
 	timeline->out_of_memory |= fclose(out) != 0;

@@ -134,23 +134,17 @@ void summary_print_counters(FILE *file, const struct summary *summary, unsigned 
 
 static void print_counter_json(struct json *json, const struct summary_counter *c)
 {
-	json_object(json, NULL);
 	if (c->kernel)
-		json_text(json, "kernel", c->kernel);
+		json_print(json, "{kernel:%s", c->kernel);
 	else
-		json_number(json, "gpu", c->gpu);
-	json_text(json, "counter", c->name);
-	json_number(json, "counted", c->count);
+		json_print(json, "{gpu:%u", c->gpu);
+	json_print(json, "counter:%s counted:%lu", c->name, c->count);
 	json_number(json, c->kernel ? "dispatches" : "intervals", c->of);
-	if (*c->unit)
-		json_text(json, "unit", c->unit);
-	if (c->count) {
-		json_real(json, "mean", mean_of(c), 6);
-		json_real(json, "min", c->min, 6);
-		json_real(json, "max", c->max, 6);
-	}
+	json_print(json, "?unit:%s", *c->unit ? c->unit : NULL);
+	if (c->count)
+		json_print(json, "mean:%.6f min:%.6f max:%.6f", mean_of(c), c->min, c->max);
 	if (c->count && !c->kernel && !c->is_metric)
-		json_real(json, "sum", c->sum, 6);
+		json_print(json, "sum:%.6f", c->sum);
 	json_end(json);
 }
 
@@ -162,15 +156,14 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 	json_array(json, "counters");
 	for (size_t i = count_rows(summary, top); i; i--, counter = counter->next)
 		print_counter_json(json, counter);
-	json_end(json);
-	json_array(json, "counter_intervals");
+	json_print(json, "] counter_intervals:[");
 	for (const struct summary_counter *c = samples_of(summary); c; c = c->next)
 		print_counter_json(json, c);
 	json_end(json);
-	if (!is_whole(ledger))
-		return;
-	json_object(json, "counter_ledger");
-	json_numbers(json, "dispatches counted not_asked given_up refused", ledger->dispatches,
-		     ledger->counted, ledger->not_asked, ledger->given_up, ledger->refused);
-	json_end(json);
+	if (is_whole(ledger))
+		json_print(json,
+			   "counter_ledger:{dispatches:%lu counted:%lu not_asked:%lu given_up:%lu"
+			   " refused:%lu}",
+			   ledger->dispatches, ledger->counted, ledger->not_asked, ledger->given_up,
+			   ledger->refused);
 }

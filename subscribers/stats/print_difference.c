@@ -311,38 +311,24 @@ static void print_text(FILE *file, const struct changes *changes)
 
 /* ---- JSON ---- */
 
-/* What it was before and after, as "key":[a,b]. */
-static void print_both(struct json *json, const char *key, uint64_t before, uint64_t after)
-{
-	json_array(json, key);
-	json_number(json, NULL, before);
-	json_number(json, NULL, after);
-	json_end(json);
-}
-
 static void print_json_row(struct json *json, const struct changes *changes,
 			   const struct change *change)
 {
+	const struct summary_group *before = change->is[0], *after = change->is[1];
 	const size_t *runs = changes->how->count;
 
-	json_object(json, NULL);
-	json_text(json, "name", change->is[0]->name);
-	print_both(json, "count", things(change->is[0]) / runs[0], things(change->is[1]) / runs[1]);
-	print_both(json, "total_ns", change->is[0]->total_ns / runs[0],
-		   change->is[1]->total_ns / runs[1]);
-	json_array(json, "mean_ns");
-	json_real(json, NULL, change->mean_ns[0], 1);
-	json_real(json, NULL, change->mean_ns[1], 1);
-	json_end(json);
-	if (change->is[0]->count && change->is[1]->count) {
-		json_real(json, "mean_change", change->of_mean, 6);
+	json_print(json, "{name:%s count:[%lu %lu] total_ns:[%lu %lu] mean_ns:[%.1f %.1f]",
+		   before->name, things(before) / runs[0], things(after) / runs[1],
+		   before->total_ns / runs[0], after->total_ns / runs[1], change->mean_ns[0],
+		   change->mean_ns[1]);
+	if (before->count && after->count) {
+		json_print(json, "mean_change:%.6f", change->of_mean);
 		if (change->margin >= 0)
-			json_real(json, "mean_margin", change->margin, 6);
-		json_real(json, "median_change", change->of_median, 6);
-		json_real(json, "confidence", change->confidence, 9);
+			json_print(json, "mean_margin:%.6f", change->margin);
+		json_print(json, "median_change:%.6f confidence:%.9f", change->of_median,
+			   change->confidence);
 	}
-	json_text(json, "verdict", verdicts[change->verdict]);
-	json_end(json);
+	json_print(json, "verdict:%s}", verdicts[change->verdict]);
 }
 
 static void print_json(struct json *json, const struct changes *changes)
@@ -350,16 +336,11 @@ static void print_json(struct json *json, const struct changes *changes)
 	const struct summary_section *section = changes->section;
 	const unsigned top = changes->how->top;
 
-	json_object(json, NULL);
-	json_text(json, "stream", section->stream);
-	json_text(json, "kind", section->kind);
-	json_text(json, "title", section->title);
-	print_both(json, "total_ns", changes->total_ns[0], changes->total_ns[1]);
-	json_array(json, "rows");
+	json_print(json, "{stream:%s kind:%s title:%s total_ns:[%lu %lu] rows:[", section->stream,
+		   section->kind, section->title, changes->total_ns[0], changes->total_ns[1]);
 	for (size_t i = 0; i < changes->count && (!top || i < top); i++)
 		print_json_row(json, changes, &changes->rows[i]);
-	json_end(json);
-	json_end(json);
+	json_print(json, "]}");
 }
 
 /* ---- both ---- */
@@ -454,10 +435,8 @@ int summary_print_difference(FILE *file, const struct summary_difference *how)
 		fputs(how->count[0] + how->count[1] > 2 ? "\n" : single, file);
 	if (!merge_sides(sides, how))
 		slower = print_sections(file, &json, sides, how);
-	if (how->json) {
-		json_end(&json);
-		json_end(&json);
-	}
+	if (how->json)
+		json_print(&json, "]}");
 	summary_destroy(sides[0]);
 	summary_destroy(sides[1]);
 	return slower;

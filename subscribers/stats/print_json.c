@@ -21,12 +21,10 @@ static void print_keys(struct json *json, const struct summary_section *section,
 	size_t count;
 	struct summary_key *keys = summary_keys(section, style->sort, &count);
 
-	json_text(json, "by", summary_by_name(section->summary));
-	json_array(json, "keys");
+	json_print(json, "by:%s keys:[", summary_by_name(section->summary));
 	for (size_t i = 0; i < count; i++)
 		print_group(json, keys[i].all, NULL, total_ns);
-	json_end(json);
-	json_array(json, "rows");
+	json_print(json, "] rows:[");
 	for (size_t i = 0; i < count; i++)
 		print_rows(json, &keys[i].view, keys[i].all->name, total_ns, style->top);
 	json_end(json);
@@ -41,13 +39,9 @@ static void print_within(struct json *json, const struct summary_group *range)
 	const size_t count = summary_top_within(range, &total_ns, top);
 
 	json_array(json, "kernels");
-	for (size_t i = 0; i < count; i++) {
-		json_object(json, NULL);
-		json_text(json, "name", top[i]->what->name);
-		json_number(json, "total_ns", top[i]->ns);
-		json_real(json, "share", (double)top[i]->ns / (double)total_ns, 6);
-		json_end(json);
-	}
+	for (size_t i = 0; i < count; i++)
+		json_print(json, "{name:%s total_ns:%lu share:%.6f}", top[i]->what->name,
+			   top[i]->ns, (double)top[i]->ns / (double)total_ns);
 	json_end(json);
 }
 
@@ -63,10 +57,10 @@ static void print_parts(struct json *json, const struct summary_group *range)
 	for (size_t i = 0; i < count; i++) {
 		json_object(json, NULL);
 		if (parts[i]->process->rank >= 0)
-			json_number(json, "rank", (uint64_t)parts[i]->process->rank);
-		json_numbers(json, "pid count total_ns", (uint64_t)parts[i]->process->pid,
-			     parts[i]->count, parts[i]->total_ns);
-		json_real(json, "mean_ns", (double)parts[i]->total_ns / (double)parts[i]->count, 1);
+			json_print(json, "rank:%d", parts[i]->process->rank);
+		json_print(json, "pid:%d count:%lu total_ns:%lu mean_ns:%.1f",
+			   parts[i]->process->pid, parts[i]->count, parts[i]->total_ns,
+			   (double)parts[i]->total_ns / (double)parts[i]->count);
 		print_idle(json, "path", &parts[i]->path);
 		json_end(json);
 	}
@@ -79,10 +73,8 @@ static void print_graph(struct json *json, const struct summary_graph *graph)
 	char executable[32];
 
 	snprintf(executable, sizeof(executable), "0x%" PRIx64, graph->executable);
-	json_numbers(json, "graph variant pid", graph->number, graph->variant,
-		     (uint64_t)graph->pid);
-	json_text(json, "executable", graph->executable ? executable : NULL);
-	json_array(json, "nodes");
+	json_print(json, "graph:%lu variant:%lu pid:%d executable:%s nodes:[", graph->number,
+		   graph->variant, graph->pid, graph->executable ? executable : NULL);
 	print_rows(json, &graph->nodes, NULL, graph->nodes.total_ns, 0);
 	json_end(json);
 }
@@ -102,58 +94,51 @@ static void print_origin(struct json *json, const struct summary_origin *origin)
 
 static void print_skew(struct json *json, const struct summary_skew *skew)
 {
-	json_number(json, "skew_count", skew->count);
-	json_real(json, "mean_skew_ns", (double)skew->ns / (double)skew->count, 1);
-	json_number(json, "max_skew_ns", skew->max_ns);
-	json_array(json, "waited_for");
-	for (int32_t i = 0; i < skew->ranks; i++) {
-		if (!skew->late[i].count)
-			continue;
-		json_object(json, NULL);
-		json_numbers(json, "rank count ns", (uint64_t)i, skew->late[i].count,
-			     skew->late[i].ns);
-		json_end(json);
-	}
+	json_print(json, "skew_count:%lu mean_skew_ns:%.1f max_skew_ns:%lu waited_for:[",
+		   skew->count, (double)skew->ns / (double)skew->count, skew->max_ns);
+	for (int32_t i = 0; i < skew->ranks; i++)
+		if (skew->late[i].count)
+			json_print(json, "{rank:%d count:%lu ns:%lu}", i, skew->late[i].count,
+				   skew->late[i].ns);
 	json_end(json);
 }
 
 static void print_group(struct json *json, const struct summary_group *group, const char *key,
 			uint64_t total_ns)
 {
-	json_object(json, NULL);
-	if (key)
-		json_text(json, "key", key);
-	json_text(json, "name", group->name);
-	json_numbers(json, "count ?untimed", group->count + group->untimed, group->untimed);
+	json_print(json, "{?key:%s name:%s count:%lu ?untimed:%lu", key, group->name,
+		   group->count + group->untimed, group->untimed);
 	if (group->section->has_bytes)
 		json_number(json, "bytes", group->bytes);
-	json_numbers(json, "?failed", group->failed);
+	json_print(json, "?failed:%lu", group->failed);
 	if (!strcmp(group->section->title, SUMMARY_RANGES))
-		json_numbers(json,
-			     "gpu_busy_ns gpu_not_submitted_ns gpu_not_started_ns gpu_unknown_ns",
-			     group->busy_ns, group->idle_ns[IDLE_NOT_SUBMITTED],
-			     group->idle_ns[IDLE_NOT_STARTED], group->idle_ns[IDLE_NOT_KNOWN]);
+		json_print(json,
+			   "gpu_busy_ns:%lu gpu_not_submitted_ns:%lu gpu_not_started_ns:%lu"
+			   " gpu_unknown_ns:%lu",
+			   group->busy_ns, group->idle_ns[IDLE_NOT_SUBMITTED],
+			   group->idle_ns[IDLE_NOT_STARTED], group->idle_ns[IDLE_NOT_KNOWN]);
 	if (group->count) {
-		json_number(json, "total_ns", group->total_ns);
-		json_real(json, "mean_ns", (double)group->total_ns / (double)group->count, 1);
-		json_numbers(json, "min_ns max_ns p50_ns p90_ns p99_ns p999_ns", group->min_ns,
-			     group->max_ns, summary_group_quantile(group, 0.5),
-			     summary_group_quantile(group, 0.9),
-			     summary_group_quantile(group, 0.99),
-			     summary_group_quantile(group, 0.999));
+		json_print(json,
+			   "total_ns:%lu mean_ns:%.1f min_ns:%lu max_ns:%lu p50_ns:%lu p90_ns:%lu"
+			   " p99_ns:%lu p999_ns:%lu",
+			   group->total_ns, (double)group->total_ns / (double)group->count,
+			   group->min_ns, group->max_ns, summary_group_quantile(group, 0.5),
+			   summary_group_quantile(group, 0.9), summary_group_quantile(group, 0.99),
+			   summary_group_quantile(group, 0.999));
 		if (group->section->has_bytes)
-			json_real(json, "gb_per_s", summary_group_rate(group), 6);
+			json_print(json, "gb_per_s:%.6f", summary_group_rate(group));
 		if (group->bus > 0)
-			json_real(json, "bus_gb_per_s", summary_group_rate(group) * group->bus, 6);
-		json_real(json, "share",
-			  total_ns ? (double)group->total_ns / (double)total_ns : 0.0, 6);
+			json_print(json, "bus_gb_per_s:%.6f",
+				   summary_group_rate(group) * group->bus);
+		json_print(json, "share:%.6f",
+			   total_ns ? (double)group->total_ns / (double)total_ns : 0.0);
 	}
 	if (group->node_of) {
 		print_origin(json, group->origin);
 		json_number(json, "path_ns", group->path_ns);
 	}
 	if (group->gaps)
-		json_real(json, "mean_gap_ns", (double)group->gap_ns / (double)group->gaps, 1);
+		json_print(json, "mean_gap_ns:%.1f", (double)group->gap_ns / (double)group->gaps);
 	if (group->skew && group->skew->count)
 		print_skew(json, group->skew);
 	print_parts(json, group);
@@ -168,14 +153,10 @@ static void print_group(struct json *json, const struct summary_group *group, co
 
 static void print_open(struct json *json, const struct summary_section *section)
 {
-	json_number(json, "open", section->open_count);
-	json_array(json, "open_longest");
-	for (uint32_t i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
-		json_object(json, NULL);
-		json_text(json, "name", section->open[i].name);
-		json_numbers(json, "tid ns", section->open[i].tid, section->open[i].duration_ns);
-		json_end(json);
-	}
+	json_print(json, "open:%lu open_longest:[", section->open_count);
+	for (uint32_t i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++)
+		json_print(json, "{name:%s tid:%u ns:%lu}", section->open[i].name,
+			   section->open[i].tid, section->open[i].duration_ns);
 	json_end(json);
 }
 
@@ -184,16 +165,13 @@ static void print_section(struct json *json, const struct summary_section *secti
 {
 	struct summary_view view;
 
-	json_object(json, NULL);
-	if (summary_view(section, style->sort, &view)) {
-		json_text(json, "error", "out of memory");
-		return json_end(json);
-	}
-	json_text(json, "stream", section->stream);
-	json_text(json, "kind", section->kind);
-	json_numbers(json, "count total_ns names ?refused ?unlinked ?unpaired", view.operations,
-		     view.total_ns, view.count, section->refused, section->unlinked,
-		     section->unpaired);
+	if (summary_view(section, style->sort, &view))
+		return json_print(json, "{error:%s}", "out of memory");
+	json_print(json,
+		   "{stream:%s kind:%s count:%lu total_ns:%lu names:%lu ?refused:%lu ?unlinked:%lu"
+		   " ?unpaired:%lu",
+		   section->stream, section->kind, view.operations, view.total_ns, view.count,
+		   section->refused, section->unlinked, section->unpaired);
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
@@ -217,14 +195,12 @@ static void print_cause(struct json *json, const struct idle_row *row)
 			  : row->cause == PATH_WORK  ? "work"
 						     : "function",
 			  row->what->name);
-	json_numbers(json, "?tid", row->thread ? row->thread->tid : 0);
+	json_print(json, "?tid:%u", row->thread ? row->thread->tid : 0);
 }
 
 static void print_gap(struct json *json, const struct summary_gap *gap)
 {
-	json_object(json, NULL);
-	json_numbers(json, "begin_ns end_ns", gap->is->begin, gap->is->end);
-	json_array(json, "causes");
+	json_print(json, "{begin_ns:%lu end_ns:%lu causes:[", gap->is->begin, gap->is->end);
 	for (size_t i = 0; i < GAP_PARTS; i++) {
 		const struct gap_part *part = &gap->is->parts[i];
 
@@ -232,11 +208,9 @@ static void print_gap(struct json *json, const struct summary_gap *gap)
 			continue;
 		json_object(json, NULL);
 		print_cause(json, &gap->device->time.rows.list[part->row - 1]);
-		json_number(json, "ns", part->ns);
-		json_end(json);
+		json_print(json, "ns:%lu}", part->ns);
 	}
-	json_end(json);
-	json_end(json);
+	json_print(json, "]}");
 }
 
 static void print_idle(struct json *json, const char *key, const struct idle_rows *rows)
@@ -248,9 +222,8 @@ static void print_idle(struct json *json, const char *key, const struct idle_row
 	for (size_t i = 0; list && i < count; i++) {
 		json_object(json, NULL);
 		print_cause(json, &list[i]);
-		json_numbers(json, "total_ns count longest_ns", list[i].total_ns, list[i].count,
-			     list[i].longest_ns);
-		json_end(json);
+		json_print(json, "total_ns:%lu count:%lu longest_ns:%lu}", list[i].total_ns,
+			   list[i].count, list[i].longest_ns);
 	}
 	json_end(json);
 	free(list);
@@ -264,30 +237,26 @@ static void print_device(struct json *json, const struct summary *summary,
 	const uint64_t span = time->last ? time->last - time->first : 0;
 	const uint64_t apart = time->kernels_ns + time->copies_ns;
 
-	json_object(json, NULL);
-	json_number(json, "gpu", device->number);
+	json_print(json, "{gpu:%u", device->number);
 	for (unsigned i = 0; i < DEVICE_TEXTS; i++) {
 		const char *text = summary_device_text(summary, device->number, i);
 
 		if (text)
 			json_text(json, summary_device_key(i), text);
 	}
-	json_numbers(
-		json,
-		"count copies span_ns recorded_ns busy_ns kernels_ns copies_ns both_ns idle_ns "
-		"unknown_ns uncertain_ns",
-		device->kernels, device->copies, span, span - gpu_time_unknown(time, true),
-		time->busy_ns, time->kernels_ns, time->copies_ns,
-		apart > time->busy_ns ? apart - time->busy_ns : 0, time->idle_ns - unknown, unknown,
-		time->uncertain_ns);
+	json_print(json,
+		   "count:%lu copies:%lu span_ns:%lu recorded_ns:%lu busy_ns:%lu kernels_ns:%lu"
+		   " copies_ns:%lu both_ns:%lu idle_ns:%lu unknown_ns:%lu uncertain_ns:%lu",
+		   device->kernels, device->copies, span, span - gpu_time_unknown(time, true),
+		   time->busy_ns, time->kernels_ns, time->copies_ns,
+		   apart > time->busy_ns ? apart - time->busy_ns : 0, time->idle_ns - unknown,
+		   unknown, time->uncertain_ns);
 	print_idle(json, "idle", &time->rows);
-	json_number(json, "gap_count", time->gaps.count);
-	json_array(json, "gaps");
+	json_print(json, "gap_count:%lu gaps:[", time->gaps.count);
 	for (size_t i = 0; i < summary->gap_count; i++)
 		if (summary->gaps[i].device == device)
 			print_gap(json, &summary->gaps[i]);
-	json_end(json);
-	json_end(json);
+	json_print(json, "]}");
 }
 
 static void print_processes(struct json *json, const struct summary_process *list, size_t count,
@@ -299,20 +268,17 @@ static void print_processes(struct json *json, const struct summary_process *lis
 	for (size_t i = 0; i < count; i++) {
 		json_object(json, NULL);
 		if (list[i].rank >= 0)
-			json_number(json, "rank", (uint64_t)list[i].rank);
+			json_print(json, "rank:%d", list[i].rank);
 		if (by_rank)
-			json_number(json, "processes", list[i].processes);
+			json_print(json, "processes:%u ?host:%s", list[i].processes,
+				   list[i].host_name);
 		else
-			json_number(json, "pid", (uint64_t)list[i].pid);
-		if (list[i].host_name)
-			json_text(json, "host", list[i].host_name);
-		if (list[i].program && !by_rank)
-			json_text(json, "program", list[i].program);
+			json_print(json, "pid:%d ?host:%s ?program:%s", list[i].pid,
+				   list[i].host_name, list[i].program);
 		for (unsigned k = 0; k < SUMMARY_DEEDS; k++) {
 			json_object(json, names[k]);
-			json_numbers(json, "count total_ns", list[i].deeds[k].count,
-				     list[i].deeds[k].total_ns);
-			json_end(json);
+			json_print(json, "count:%lu total_ns:%lu}", list[i].deeds[k].count,
+				   list[i].deeds[k].total_ns);
 		}
 		json_end(json);
 	}
@@ -326,8 +292,7 @@ static void print_all_processes(struct json *json, const struct summary *summary
 	summary_list_processes(summary, &list, &count);
 	json_array(json, "processes");
 	print_processes(json, list, list ? count : 0, false);
-	json_end(json);
-	json_array(json, "ranks");
+	json_print(json, "] ranks:[");
 	print_processes(json, list, list ? summary_join_ranks(list, count) : 0, true);
 	json_end(json);
 	free(list);
@@ -337,57 +302,43 @@ static void print_stream(struct json *json, const struct summary_stream *stream)
 {
 	const struct rtl_ledger *l = &stream->ledger;
 
-	json_object(json, NULL);
-	json_text(json, "stream", stream->name);
-	json_numbers(json, "published delivered discarded abandoned missed left_out", l->published,
-		     l->delivered, l->discarded, l->abandoned, l->missed, l->left_out);
-	json_array(json, "losses");
-	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
-		json_object(json, NULL);
-		json_text(json, "cause", loss->cause);
-		json_number(json, "count", loss->count);
-		json_end(json);
-	}
-	json_end(json);
-	json_end(json);
+	json_print(json,
+		   "{stream:%s published:%lu delivered:%lu discarded:%lu abandoned:%lu missed:%lu"
+		   " left_out:%lu losses:[",
+		   stream->name, l->published, l->delivered, l->discarded, l->abandoned, l->missed,
+		   l->left_out);
+	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next)
+		json_print(json, "{cause:%s count:%lu}", loss->cause, loss->count);
+	json_print(json, "]}");
 }
 
 void summary_print_json(struct summary *summary, FILE *file, const struct summary_style *style)
 {
 	struct json json = {.file = file};
 
-	json_object(&json, NULL);
-	json_text(&json, "title", style->title);
-	json_array(&json, "sections");
+	json_print(&json, "{title:%s sections:[", style->title);
 	for (const struct summary_section *s = summary->sections; s; s = s->next)
 		print_section(&json, s, style);
-	json_end(&json);
-	json_array(&json, "devices");
+	json_print(&json, "] devices:[");
 	for (struct summary_device *d = summary->devices; d; d = d->next)
 		print_device(&json, summary, d);
 	json_end(&json);
 	summary_print_counters_json(&json, summary, style->top);
 	print_all_processes(&json, summary);
-	if (summary->ended)
-		json_text(&json, "ended", summary->ended);
+	json_print(&json, "?ended:%s", summary->ended);
 	json_value(&json, "rank_states", summary->ranks_json ? summary->ranks_json : "[]");
 	json_array(&json, "faults");
 	for (size_t i = 0; i < SUMMARY_FAULTS_KEPT && i < summary->fault_count; i++) {
 		const struct summary_fault *fault = &summary->faults[i];
 
-		json_object(&json, NULL);
-		json_numbers(&json, "pid gpu queue", (uint64_t)fault->pid, fault->is.gpu,
-			     fault->is.queue);
-		json_text(&json, "kind", rtl_hsa_fault_kind_text(fault->is.kind));
-		json_number(&json, "address", fault->is.address);
-		json_text(&json, "reason", fault->reason);
-		json_text(&json, "memory", fault->memory);
-		json_end(&json);
+		json_print(&json,
+			   "{pid:%d gpu:%u queue:%u kind:%s address:%lu reason:%s memory:%s}",
+			   fault->pid, fault->is.gpu, fault->is.queue,
+			   rtl_hsa_fault_kind_text(fault->is.kind), fault->is.address,
+			   fault->reason, fault->memory);
 	}
-	json_end(&json);
-	json_array(&json, "ledger");
+	json_print(&json, "] ledger:[");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)
 		print_stream(&json, s);
-	json_end(&json);
-	json_end(&json);
+	json_print(&json, "]}");
 }

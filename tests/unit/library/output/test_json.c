@@ -56,37 +56,31 @@ TEST(test_json__long_text__no_character_is_torn)
 
 TEST(test_json__objects_and_arrays__commas_between_and_lines_for_rows)
 {
+	static char *volatile none;
 	char *text = NULL;
 	size_t size;
 	struct json json = {.file = open_memstream(&text, &size)};
 
 	json_object(&json, NULL);
 	json_text(&json, "a\"b", "c");
-	json_text(&json, "none", NULL);
-	json_array(&json, "empty");
-	json_end(&json);
-	json_array(&json, "rows");
+	json_print(&json, "none:%s ?left:%s ?out:%u empty:[] rows:[", none, none, 0);
 	for (unsigned i = 0; i < 2; i++) {
-		json_object(&json, NULL);
-		json_number(&json, "n", UINT64_MAX - i);
-		json_object(&json, "in");
-		json_bool(&json, "yes", true);
-		json_end(&json);
-		json_array(&json, "list");
-		json_real(&json, NULL, 1.25, 1);
+		json_print(&json, "{n:%lu in:{yes:%i}list:[%.1f", UINT64_MAX - i, true, 1.25);
 		json_value(&json, NULL, "-7");
-		json_end(&json);
-		json_end(&json);
+		json_print(&json, "]?left:%s ?in:%d}", "x", 7);
 	}
 	json_end(&json);
 	json_value(&json, "last", NULL);
 	json_end(&json);
 	fclose(json.file);
-	assert_string_equal(
-		text, "{\"a\\\"b\":\"c\",\"none\":null,\"empty\":[],\"rows\":["
-		      "\n  {\"n\":18446744073709551615,\"in\":{\"yes\":true},\"list\":[1.2,-7]},"
-		      "\n  {\"n\":18446744073709551614,\"in\":{\"yes\":true},\"list\":[1.2,-7]}],"
-		      "\"last\":null}\n");
+	assert_string_equal(text, "{\"a\\\"b\":\"c\",\"none\":null,\"empty\":[],\"rows\":["
+				  "\n  "
+				  "{\"n\":18446744073709551615,\"in\":{\"yes\":true},\"list\":[1.2,"
+				  "-7],\"left\":\"x\",\"in\":7},"
+				  "\n  "
+				  "{\"n\":18446744073709551614,\"in\":{\"yes\":true},\"list\":[1.2,"
+				  "-7],\"left\":\"x\",\"in\":7}],"
+				  "\"last\":null}\n");
 	free(text);
 }
 
