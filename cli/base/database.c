@@ -27,33 +27,16 @@ int database_fail(const struct database *database)
 	return -1;
 }
 
-static sqlite3_stmt *prepare(const struct database *database, const char *sql)
-{
-	sqlite3_stmt *statement;
-
-	if (sqlite3_prepare_v2(database->connection, sql, -1, &statement, NULL) != SQLITE_OK) {
-		database_fail(database);
-		return NULL;
-	}
-	return statement;
-}
-
 /* ---- opening ---- */
 
 int64_t database_number(const struct database *database, const char *sql, const char *text)
 {
-	sqlite3_stmt *statement = prepare(database, sql);
-	int64_t number = -1;
+	char *answer;
+	const int rc = sqlite_ask(database->connection, sql, text, NULL, &answer);
+	const int64_t number = answer ? strtoll(answer, NULL, 10) : 0;
 
-	if (!statement)
-		return -1;
-	sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		number = sqlite3_column_int64(statement, 0);
-	else
-		database_fail(database);
-	sqlite3_finalize(statement);
-	return number;
+	free(answer);
+	return rc == SQLITE_ROW ? number : database_fail(database);
 }
 
 int database_has_table(const struct database *database, const char *name)
@@ -167,18 +150,15 @@ void database_close(struct database *database)
 
 char *database_fact(struct database *database, const char *key)
 {
-	char *value = NULL;
-	sqlite3_stmt *statement;
+	char *value;
+	int rc;
 
 	if (!database->has_facts)
 		return NULL;
-	statement = prepare(database, "SELECT value FROM rtl_meta WHERE key = ?");
-	if (!statement)
-		return NULL;
-	sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
-		value = cli_format("%s", (const char *)sqlite3_column_text(statement, 0));
-	sqlite3_finalize(statement);
+	rc = sqlite_ask(database->connection, "SELECT value FROM rtl_meta WHERE key = ?", key, NULL,
+			&value);
+	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
+		database_fail(database);
 	return value;
 }
 

@@ -4,13 +4,13 @@
  * which SQL compares and reports. One thread. */
 #include <errno.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "embed.h"
 #include "library.h"
+#include "sqlite_open.h"
 
 EMBED(selftest_sh, RTL_CLI "/check/selftest.sh");
 EMBED(selftest_tables, RTL_CLI "/check/selftest.sql");
@@ -67,13 +67,12 @@ static int status_of(struct selftest *test)
 {
 	static const char sql[] = "SELECT CASE WHEN max(level = 'differs') THEN 3 ELSE"
 				  " ifnull(max(level = 'not_run'), 0) END FROM finding";
-	sqlite3_stmt *statement;
-	int status = CLI_FAILED;
+	char *answer;
+	int status;
 
-	if (!sqlite3_prepare_v2(test->tables, sql, -1, &statement, NULL) &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		status = sqlite3_column_int(statement, 0);
-	sqlite3_finalize(statement);
+	(void)sqlite_ask(test->tables, sql, NULL, NULL, &answer);
+	status = answer ? atoi(answer) : CLI_FAILED;
+	free(answer);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "embed.h"
 #include "reading.h"
+#include "sqlite_open.h"
 
 EMBED(definitions_list_sql, RTL_DEFINITIONS_FOLDER "/list.sql");
 EMBED(definitions_needed_sql, RTL_DEFINITIONS_FOLDER "/needed.sql");
@@ -176,23 +177,6 @@ static bool read_all(struct reading *reading, const char *file)
 	return read_file(reading, file, false);
 }
 
-/* The answer to a question with texts, to be freed; NULL: there is none. */
-static char *ask(sqlite3 *db, const char *sql, const char *first, const char *second)
-{
-	sqlite3_stmt *question = NULL;
-	const char *text = NULL;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &question, NULL) == SQLITE_OK) {
-		sqlite3_bind_text(question, 1, first, -1, SQLITE_STATIC);
-		sqlite3_bind_text(question, 2, second, -1, SQLITE_STATIC);
-		if (sqlite3_step(question) == SQLITE_ROW)
-			text = (const char *)sqlite3_column_text(question, 0);
-	}
-	char *answer = text ? strdup(text) : NULL;
-	sqlite3_finalize(question);
-	return answer;
-}
-
 char *definitions_list(const char *file, char *message, size_t size)
 {
 	struct reading reading = {.message = message, .message_size = size};
@@ -209,7 +193,7 @@ char *definitions_list(const char *file, char *message, size_t size)
 			       "INSERT INTO item VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
 			       &reading.add, NULL) == SQLITE_OK &&
 	    add_text(&reading, COUNTER_LIST_HEAD "\n") && read_all(&reading, file))
-		list = ask(reading.db, definitions_list_sql, NULL, NULL);
+		(void)sqlite_ask(reading.db, definitions_list_sql, NULL, NULL, &list);
 	if (list && !*list) {
 		reading_fail(&reading, "scopes inherit from each other too often");
 		free(list);
@@ -223,10 +207,10 @@ char *definitions_list(const char *file, char *message, size_t size)
 char *definitions_needed(const char *list, const char *names)
 {
 	sqlite3 *db = NULL;
-	char *needed = sqlite3_open(":memory:", &db) == SQLITE_OK
-			       ? ask(db, definitions_needed_sql, list, names)
-			       : NULL;
+	char *needed = NULL;
 
+	if (sqlite3_open(":memory:", &db) == SQLITE_OK)
+		(void)sqlite_ask(db, definitions_needed_sql, list, names, &needed);
 	sqlite3_close(db);
 	return needed;
 }

@@ -11,6 +11,7 @@
 #include "database.h"
 #include "embed.h"
 #include "part.h"
+#include "sqlite_open.h"
 
 EMBED(merge_sql, RTL_CLI "/read/merge.sql");
 
@@ -54,23 +55,13 @@ static int run_format(const struct merge *merge, const char *format, ...)
 /* The one value that a query answers with, "" for none; to be freed. NULL: after a line. */
 static char *ask(const struct merge *merge, const char *sql)
 {
-	sqlite3_stmt *statement;
-	const char *text = NULL;
 	char *value;
-	int rc;
+	const int rc = sqlite_ask(merge->db, sql, NULL, NULL, &value);
 
-	if (sqlite3_prepare_v2(merge->db, sql, -1, &statement, NULL) != SQLITE_OK) {
-		fail(merge);
-		return NULL;
-	}
-	rc = sqlite3_step(statement);
-	if (rc == SQLITE_ROW)
-		text = (const char *)sqlite3_column_text(statement, 0);
-	value = rc == SQLITE_ROW || rc == SQLITE_DONE ? cli_format("%s", cli_text(text)) : NULL;
-	if (!value)
-		fail(merge);
-	sqlite3_finalize(statement);
-	return value;
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return value ? value : cli_need(strdup(""));
+	fail(merge);
+	return NULL;
 }
 
 /* Whether the answer is 1; -1 after a line. */

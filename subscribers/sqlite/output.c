@@ -13,40 +13,11 @@
 /* A text of rtl_meta in `value`, "" if there is none. */
 static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
 {
-	sqlite3_stmt *stmt = NULL;
+	char *answer;
 
-	value[0] = '\0';
-	if (sqlite3_prepare_v2(db, "SELECT value FROM rtl_meta WHERE key = ?", -1, &stmt, NULL) ==
-	    SQLITE_OK) {
-		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC);
-		if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-			snprintf(value, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-	}
-	sqlite3_finalize(stmt);
-}
-
-/* How many tables there are, and how many of them are `name`; -1 tables: none can be seen. Returns
- * whether another connection keeps it locked. */
-static bool count_tables(sqlite3 *db, const char *name, int *tables, int *named)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db,
-				    "SELECT count(*), ifnull(sum(name = ?), 0)"
-				    " FROM sqlite_master WHERE type = 'table'",
-				    -1, &stmt, NULL);
-
-	*tables = -1;
-	*named = 0;
-	if (rc == SQLITE_OK) {
-		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
-		rc = sqlite3_step(stmt);
-	}
-	if (rc == SQLITE_ROW) {
-		*tables = sqlite3_column_int(stmt, 0);
-		*named = sqlite3_column_int(stmt, 1);
-	}
-	sqlite3_finalize(stmt);
-	return (rc & 0xff) == SQLITE_BUSY;
+	(void)sqlite_ask(db, "SELECT value FROM rtl_meta WHERE key = ?", key, NULL, &answer);
+	snprintf(value, size, "%s", answer ? answer : "");
+	free(answer);
 }
 
 /* What is in the file: of rtl's tables the version, "" where there are none, as in one that is `empty`. */
@@ -57,10 +28,17 @@ struct inside {
 
 static enum look look_into(sqlite3 *db, const char *session, struct inside *inside)
 {
-	char value[1024];
-	int tables, ours;
+	char value[1024], *counts;
+	const int rc = sqlite_ask(db,
+				  "SELECT count(*) || ' ' || ifnull(sum(name = 'rocpd_metadata'),"
+				  " 0) FROM sqlite_master WHERE type = 'table'",
+				  NULL, NULL, &counts);
+	int tables = -1, ours = 0;
 
-	if (count_tables(db, "rocpd_metadata", &tables, &ours))
+	if (counts)
+		sscanf(counts, "%d %d", &tables, &ours);
+	free(counts);
+	if ((rc & 0xff) == SQLITE_BUSY) /* another connection keeps it locked */
 		return LOOK_LIVE;
 	if (tables < 0 || (tables && !ours))
 		return LOOK_FOREIGN;

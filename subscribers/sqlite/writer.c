@@ -2,6 +2,7 @@
 #include "writer.h"
 
 #include "host.h"
+#include "sqlite_open.h"
 
 #include <rtl/publish.h>
 
@@ -238,15 +239,13 @@ int64_t writer_ask_int(struct writer *w, const char *format, ...)
 /* Whether the journal is of that kind now. */
 static bool set_journal(sqlite3 *db, const char *kind)
 {
-	sqlite3_stmt *stmt = NULL;
-	char sql[64];
-	bool is = false;
+	char sql[64], *answer;
+	bool is;
 
 	snprintf(sql, sizeof(sql), "PRAGMA main.journal_mode=%s", kind);
-	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-		is = strcmp((const char *)sqlite3_column_text(stmt, 0), kind) == 0;
-	sqlite3_finalize(stmt);
+	(void)sqlite_ask(db, sql, NULL, NULL, &answer);
+	is = answer && !strcmp(answer, kind);
+	free(answer);
 	return is;
 }
 
