@@ -55,7 +55,7 @@ static void write_recent(struct json *json, const char *folder, const int64_t pe
 	json_object(json, NULL);
 	if (!notes_read(folder, &notes) && notes.database)
 		database = database_open(notes.database, true);
-	json_bool(json, "database", database);
+	json_print(json, "database:%i", database != NULL);
 	if (database)
 		(void)info_parts(database, recent_sql, period_ns, json);
 	json_end(json);
@@ -97,7 +97,7 @@ static int show(struct status *status, bool top)
 
 	sessions_find(&folders);
 	view_begin(&view, status->json);
-	json_object(&view.json, NULL);
+	json_print(&view.json, "{");
 	if (top) {
 		error = write_sessions(status, &folders, &view.json, "before", NULL);
 		sleep(status->watch);

@@ -127,17 +127,6 @@ void json_number(struct json *json, const char *key, uint64_t number)
 	fprintf(json->file, "%" PRIu64, number);
 }
 
-void json_bool(struct json *json, const char *key, bool value)
-{
-	json_value(json, key, value ? "true" : "false");
-}
-
-void json_real(struct json *json, const char *key, double number, int decimals)
-{
-	begin(json, key);
-	fprintf(json->file, "%.*f", decimals, number);
-}
-
 void json_value(struct json *json, const char *key, const char *value)
 {
 	begin(json, key);
@@ -158,10 +147,11 @@ static const char *print_value(struct json *json, const char *key, const char *a
 			json_text(json, key, text);
 		return at + 1;
 	case 'i':
-		json_bool(json, key, va_arg(*args, int));
+		json_value(json, key, va_arg(*args, int) ? "true" : "false");
 		return at + 1;
 	case '.':
-		json_real(json, key, va_arg(*args, double), at[1] - '0');
+		begin(json, key);
+		fprintf(json->file, "%.*f", at[1] - '0', va_arg(*args, double));
 		return at + 3;
 	default:
 		number = *at == 'l'   ? va_arg(*args, unsigned long)

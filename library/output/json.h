@@ -34,8 +34,6 @@ void json_end(struct json *json);
 
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
-void json_bool(struct json *json, const char *key, bool value);
-void json_real(struct json *json, const char *key, double number, int decimals);
 /** A value that is JSON already, such as a number in decimal; NULL: null. */
 void json_value(struct json *json, const char *key, const char *value);
 /** Several of them, with or without a blank between. `key:` stands before a value; with a ? before the key it is left out

@@ -55,7 +55,7 @@ static void print_parts(struct json *json, const struct summary_group *range)
 		return;
 	json_array(json, "processes");
 	for (size_t i = 0; i < count; i++) {
-		json_object(json, NULL);
+		json_print(json, "{");
 		if (parts[i]->process->rank >= 0)
 			json_print(json, "rank:%d", parts[i]->process->rank);
 		json_print(json, "pid:%d count:%lu total_ns:%lu mean_ns:%.1f",
