@@ -221,11 +221,9 @@ static bool is_sorted(const struct report_track *track)
 
 static void put(struct report *report, uint64_t number)
 {
-	while (number >= 128) {
-		report->packed[report->packed_size++] = (unsigned char)(number | 128);
-		number >>= 7;
-	}
-	report->packed[report->packed_size++] = (unsigned char)number;
+	char *at = (char *)report->packed + report->packed_size;
+
+	report->packed_size += (size_t)(put_varint(at, number) - at);
 }
 
 static void pack_event(struct report *report, const struct report_event *event, uint64_t before_ns,

@@ -29,3 +29,12 @@ void names_fini(struct names *names);
 
 /** Writes a text as valid UTF-8 (at most 3 bytes for each); returns the end. */
 char *name_clean(char *to, const char *text, size_t length);
+
+/** Writes a number as LEB128 (at most 10 bytes); returns the end. */
+static inline char *put_varint(char *to, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*to++ = (char)(value | 0x80);
+	*to++ = (char)value;
+	return to;
+}

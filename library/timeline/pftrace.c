@@ -53,16 +53,6 @@ enum {
 /* What stands for the length of a message before it is known: three bytes, up to 2 MiB. */
 #define LENGTH_BYTES 3u
 
-static char *put_varint(char *to, uint64_t value)
-{
-	while (value >= 0x80) {
-		*to++ = (char)(value | 0x80);
-		value >>= 7;
-	}
-	*to++ = (char)value;
-	return to;
-}
-
 static inline char *put_tag(char *to, uint32_t field, uint32_t kind)
 {
 	return put_varint(to, field << 3 | kind);
@@ -103,15 +93,17 @@ static inline void close_message(char *begin, const char *end)
 	begin[-1] = (char)(length >> 14);
 }
 
-/* A packet; fields of it follow. */
-static char *open_packet(char *to)
+/* A packet of the file's, with so much room; fields of it follow, from what is returned. NULL: there is no room. */
+static char *begin_packet(struct timeline *timeline, size_t size, char **room)
 {
-	return open_message(to, 1);
+	char *to = *room = file_room(&timeline->file, size);
+
+	return to ? put_number(open_message(to, 1), PACKET_SEQUENCE, timeline->sequence) : NULL;
 }
 
-static void close_packet(struct timeline *timeline, char *room, char *packet, const char *end)
+static void end_packet(struct timeline *timeline, char *room, const char *end)
 {
-	close_message(packet, end);
+	close_message(open_message(room, 1), end);
 	file_take(&timeline->file, (size_t)(end - room));
 }
 
@@ -135,7 +127,7 @@ static size_t mark(const char *session, char room[TIMELINE_MARK_SIZE])
 {
 	char *packet, *to, *uuid;
 
-	packet = to = open_packet(room);
+	packet = to = open_message(room, 1);
 	uuid = to = open_message(to, PACKET_UUID);
 	to = put_number(to, 1, UUID_HIGH);
 	to = put_number(to, 2,
@@ -153,12 +145,10 @@ static void write_clocks(struct timeline *timeline)
 		uint64_t id, ns;
 	} clocks[] = {{CLOCK_ID_BOOTTIME, timeline->base_ns},
 		      {CLOCK_ID_REALTIME, (uint64_t)timeline->unix_ns}};
-	char *room = file_room(&timeline->file, 128), *packet, *to, *snapshot, *clock;
+	char *room, *to = begin_packet(timeline, 128, &room), *snapshot, *clock;
 
-	if (!room)
+	if (!to)
 		return;
-	packet = to = open_packet(room);
-	to = put_number(to, PACKET_SEQUENCE, timeline->sequence);
 	snapshot = to = open_message(to, PACKET_CLOCKS);
 	for (size_t i = 0; i < sizeof(clocks) / sizeof(*clocks); i++) {
 		clock = to = open_message(to, 1);
@@ -168,23 +158,21 @@ static void write_clocks(struct timeline *timeline)
 	}
 	to = put_number(to, 2, CLOCK_ID_BOOTTIME);
 	close_message(snapshot, to);
-	close_packet(timeline, room, packet, to);
+	end_packet(timeline, room, to);
 }
 
 /* The sequence's state is empty, and its times are of CLOCK_BOOTTIME. */
 static void write_defaults(struct timeline *timeline)
 {
-	char *room = file_room(&timeline->file, 64), *packet, *to, *defaults;
+	char *room, *to = begin_packet(timeline, 64, &room), *defaults;
 
-	if (!room)
+	if (!to)
 		return;
-	packet = to = open_packet(room);
-	to = put_number(to, PACKET_SEQUENCE, timeline->sequence);
 	to = put_number(to, PACKET_FLAGS, 1);
 	defaults = to = open_message(to, PACKET_DEFAULTS);
 	to = put_number(to, 58, CLOCK_ID_BOOTTIME);
 	close_message(defaults, to);
-	close_packet(timeline, room, packet, to);
+	end_packet(timeline, room, to);
 }
 
 static void begin(struct timeline *timeline, bool again)
@@ -208,14 +196,12 @@ static uint64_t short_uuid(uint64_t uuid)
 
 static void process(struct timeline *timeline, const struct timeline_process *p)
 {
-	char *room = file_room(&timeline->file, 128 + 3 * strlen(p->name)), *packet, *to, *track;
-	char *name = room ? room + 64 : NULL, *inner = NULL;
+	char *room, *to = begin_packet(timeline, 128 + 3 * strlen(p->name), &room), *track;
+	char *name = to ? room + 64 : NULL, *inner = NULL;
 	size_t length;
 
-	if (!room)
+	if (!to)
 		return;
-	packet = to = open_packet(room);
-	to = put_number(to, PACKET_SEQUENCE, timeline->sequence);
 	track = to = open_message(to, PACKET_TRACK);
 	to = put_number(to, 1, short_uuid(p->uuid));
 	if (p->is_gpu) {
@@ -234,7 +220,7 @@ static void process(struct timeline *timeline, const struct timeline_process *p)
 	if (inner)
 		close_message(inner, to);
 	close_message(track, to);
-	close_packet(timeline, room, packet, to);
+	end_packet(timeline, room, to);
 }
 
 static char *put_thread(char *to, const struct timeline_track *track, uint32_t tid)
@@ -263,12 +249,10 @@ static char *put_counter_unit(char *to, const struct timeline_track *track)
 /* Further lanes have the same name: readers show tracks of one name and parent as one. */
 static void lane(struct timeline *timeline, const struct timeline_track *track, uint32_t index)
 {
-	char *room = file_room(&timeline->file, 192 + track->name->length), *packet, *to, *message;
+	char *room, *to = begin_packet(timeline, 192 + track->name->length, &room), *message;
 
-	if (!room)
+	if (!to)
 		return;
-	packet = to = open_packet(room);
-	to = put_number(to, PACKET_SEQUENCE, timeline->sequence);
 	message = to = open_message(to, PACKET_TRACK);
 	to = put_number(to, 1, short_uuid(track->lanes[index]->uuid));
 	to = put_number(to, 5, short_uuid(track->process->uuid));
@@ -281,7 +265,7 @@ static void lane(struct timeline *timeline, const struct timeline_track *track, 
 	if (track->kind == TIMELINE_COUNTER && track->unit)
 		to = put_counter_unit(to, track);
 	close_message(message, to);
-	close_packet(timeline, room, packet, to);
+	end_packet(timeline, room, to);
 }
 
 /* ---- events ---- */
@@ -433,7 +417,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 
 	if (!room)
 		return;
-	packet = to = open_packet(room);
+	packet = to = open_message(room, 1);
 	to = put_head(to, timeline, s->begin_ns);
 	if (__builtin_expect(!all_interned(s), 0))
 		to = put_interned(to, s);
@@ -450,7 +434,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 	close_message(event, to);
 	close_message(packet, to);
 	if (!is_instant) {
-		packet = to = open_packet(to);
+		packet = to = open_message(to, 1);
 		to = put_head(to, timeline, s->end_ns);
 		event = to = open_message(to, PACKET_TRACK_EVENT);
 		to = put_event(to, TYPE_END, l->uuid);
@@ -465,11 +449,11 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 {
 	const bool whole = put_is_whole(value);
 	uint64_t bits;
-	char *room = file_room(&timeline->file, 96), *packet, *to, *event;
+	char *room = file_room(&timeline->file, 96), *to, *event;
 
 	if (!room)
 		return;
-	packet = to = open_packet(room);
+	to = open_message(room, 1);
 	to = put_head(to, timeline, time_ns);
 	event = to = open_message(to, PACKET_TRACK_EVENT);
 	to = put_event(to, TYPE_COUNTER, track->lanes[0]->uuid);
@@ -477,7 +461,7 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 	to = whole ? put_number(to, EVENT_COUNTER, (uint64_t)(int64_t)value)
 		   : put_fixed(to, EVENT_COUNTER_REAL, bits);
 	close_message(event, to);
-	close_packet(timeline, room, packet, to);
+	end_packet(timeline, room, to);
 }
 
 /* ---- the end ---- */

@@ -41,14 +41,6 @@ void block_destroy(struct block *block)
 	free(block);
 }
 
-static char *put_varint(char *to, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*to++ = (char)(value | 0x80);
-	*to++ = (char)value;
-	return to;
-}
-
 /* With its length before it, which is known when it is clean. */
 static void put_text(struct bytes *bytes, const char *text, size_t length)
 {
