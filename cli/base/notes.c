@@ -2,14 +2,13 @@
 #include "notes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rtl/collector.h>
+
+#include "output_place.h"
 
 static const struct {
 	const char *key;
@@ -58,37 +57,19 @@ static void take_line(struct notes *notes, const char *line)
 	}
 }
 
-/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno. */
-static FILE *open_notes(const char *folder, uid_t *owner)
-{
-	char path[PATH_MAX];
-	struct stat st;
-	FILE *file;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (file = fdopen(fd, "r"))) {
-		*owner = st.st_uid;
-		return file;
-	}
-	close(fd);
-	errno = EINVAL;
-	return NULL;
-}
-
 int notes_read(const char *folder, struct notes *notes)
 {
-	char *line = NULL;
+	char path[PATH_MAX], *line = NULL;
+	struct stat st;
 	size_t room = 0;
 	FILE *file;
 
 	*notes = (struct notes){.owner = geteuid()};
-	file = open_notes(folder, &notes->owner);
+	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
+	file = output_read(path, &st); /* somebody else may have made the folder */
 	if (!file)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+	notes->owner = st.st_uid;
 	while (getdelim(&line, &room, '\0', file) > 0)
 		take_line(notes, line);
 	free(line);

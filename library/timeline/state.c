@@ -148,26 +148,11 @@ static void take_line(struct state *state, const char *line)
 	}
 }
 
-/* Somebody else may have put it there: follows no link, and waits at no FIFO. */
-static FILE *open_to_read(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
-	FILE *file = NULL;
-	uid_t owner;
-
-	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !output_is_foreign(path, &owner))
-		file = fdopen(fd, "r");
-	if (!file)
-		close(fd);
-	return file;
-}
-
 bool state_read(struct state *state)
 {
-	FILE *file = open_to_read(state->path);
+	struct stat st;
+	FILE *file = output_read(state->path, &st);
+	uid_t owner;
 	char *line = NULL;
 	size_t size = 0;
 	ssize_t length;
@@ -175,7 +160,8 @@ bool state_read(struct state *state)
 
 	if (!file)
 		return false;
-	good = getline(&line, &size, file) > 0 && !strcmp(line, HEAD);
+	good = !output_is_foreign(state->path, &owner) && getline(&line, &size, file) > 0 &&
+	       !strcmp(line, HEAD);
 	while (good && (length = getline(&line, &size, file)) > 0) {
 		line[length - 1] = '\0';
 		take_line(state, line);
