@@ -13,14 +13,18 @@
 #define TOP_ROWS       10
 #define SIBLINGS_SHOWN 8
 
-/* Whether a database was written by this run. */
-static bool is_ours(struct database *database, const struct launch *launch)
+/* The database of that path, if it was written by this run; NULL: it was not. */
+static struct database *open_own(const struct launch *launch, const char *path)
 {
-	char *session = database_fact(database, "session");
-	bool ours = session && !strcmp(session, launch->id);
+	struct database *database = path ? database_open(path, true) : NULL;
+	char *session = database ? database_fact(database, "session") : NULL;
 
+	if (!session || strcmp(session, launch->id) != 0) {
+		database_close(database);
+		database = NULL;
+	}
 	free(session);
-	return ours;
+	return database;
 }
 
 /* The folder with the events that a process which drained itself did not deliver; to be freed. */
@@ -94,11 +98,10 @@ struct search {
 static bool is_trace(const char *path, void *user)
 {
 	const struct search *search = user;
-	struct database *database = database_open(path, true);
-	bool ours = database && is_ours(database, search->launch);
+	struct database *database = open_own(search->launch, path);
 
 	database_close(database);
-	return ours;
+	return database;
 }
 
 /* Says that it is one of another process, if it is. */
@@ -178,18 +181,6 @@ static void report_missing(const struct launch *launch)
 			  path ? path : "this run's file");
 }
 
-/* The trace of this run; NULL: there is none. */
-static struct database *open_own(const struct launch *launch)
-{
-	const char *path = launch->session.database;
-	struct database *database = path ? database_open(path, true) : NULL;
-
-	if (database && is_ours(database, launch))
-		return database;
-	database_close(database);
-	return NULL;
-}
-
 /* pid, how often, how long */
 static void print_wait(void *user, const char *const *row)
 {
@@ -267,7 +258,7 @@ static void report_ledger(const struct launch *launch)
 
 static void report_database(const struct launch *launch, int status)
 {
-	struct database *database = open_own(launch);
+	struct database *database = open_own(launch, launch->session.database);
 
 	if (database)
 		report_trace(launch, database, status);
