@@ -2,7 +2,6 @@
 /* What was found: see doctor.h. */
 #include "doctor.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,15 +30,8 @@ void doctor_section(struct doctor *doctor, const char *section)
 }
 
 void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
-		const char *remedy, const char *format, ...)
+		const char *remedy, char *text)
 {
-	char *text = NULL;
-	va_list list;
-
-	va_start(list, format);
-	if (vasprintf(&text, format, list) < 0)
-		text = NULL;
-	va_end(list);
 	json_print(&doctor->view.json, "{section:%s check:%s level:%s text:%s remedy:%s}",
 		   doctor->section, check, levels[level], text, remedy);
 	doctor->counts[level]++;
@@ -55,16 +47,10 @@ void doctor_fault_line(struct doctor *doctor, const char *check, const char *lin
 	doctor_fault(doctor, check, semicolon ? semicolon + 2 : remedy, "%.*s", length, line);
 }
 
-void doctor_fact(const struct doctor *doctor, const char *name, const char *format, ...)
+void doctor_add_fact(const struct doctor *doctor, const char *name, char *text)
 {
-	char *text = NULL, *quoted;
-	va_list list;
+	char *quoted = cli_quote(text);
 
-	va_start(list, format);
-	if (vasprintf(&text, format, list) < 0)
-		text = NULL;
-	va_end(list);
-	quoted = cli_quote(cli_need(text));
 	dprintf(doctor->facts, "%s=%s\n", name, quoted);
 	free(quoted);
 	free(text);
@@ -82,7 +68,7 @@ static void take(struct doctor *doctor, char *record)
 	for (size_t i = 0; remedy && i < DOCTOR_LEVELS; i++)
 		if (!strcmp(levels[i], level))
 			doctor_add(doctor, (enum doctor_level)i, check, *remedy ? remedy : NULL,
-				   "%s", text);
+				   cli_format("%s", text));
 }
 
 void doctor_script(struct doctor *doctor, const char *part)

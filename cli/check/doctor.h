@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cli.h"
 #include "view.h"
 
 struct launch;
@@ -44,20 +45,22 @@ struct doctor {
 void doctor_fini(struct doctor *doctor);
 
 void doctor_section(struct doctor *doctor, const char *section);
-/** Tells what was found; a remedy is one clause that says what to do, NULL: none is needed. */
+/** Tells what was found, a text that it frees; a remedy is one clause that says what to do, NULL: none is needed. */
 void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
-		const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
-#define doctor_ok(doctor, check, ...) doctor_add(doctor, DOCTOR_OK, check, NULL, __VA_ARGS__)
+		const char *remedy, char *text);
+/** The same of a format. */
+#define doctor_ok(doctor, check, ...)                                                              \
+	doctor_add(doctor, DOCTOR_OK, check, NULL, cli_format(__VA_ARGS__))
 #define doctor_fault(doctor, check, remedy, ...)                                                   \
-	doctor_add(doctor, DOCTOR_FAULT, check, remedy, __VA_ARGS__)
+	doctor_add(doctor, DOCTOR_FAULT, check, remedy, cli_format(__VA_ARGS__))
 /** As doctor_fault, of a line that says what is wrong and, behind the first semicolon, what to do; else
  *  that is `remedy`. */
 void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,
 		       const char *remedy);
 
-/** Notes something for doctor.sh: a variable of it. */
-void doctor_fact(const struct doctor *doctor, const char *name, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+/** Notes something for doctor.sh: a variable of it. The text is freed; doctor_fact: of a format. */
+void doctor_add_fact(const struct doctor *doctor, const char *name, char *text);
+#define doctor_fact(doctor, name, ...) doctor_add_fact(doctor, name, cli_format(__VA_ARGS__))
 /** Tells what that part of doctor.sh says of the facts so far and of the machine. */
 void doctor_script(struct doctor *doctor, const char *part);
 
