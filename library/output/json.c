@@ -107,7 +107,7 @@ void json_end(struct json *json)
 {
 	json->depth--;
 	putc(json->arrays >> (json->depth % JSON_DEPTH_MAX) & 1 ? ']' : '}', json->file);
-	json->filled = true;
+	json->filled = json->depth;
 	if (!json->depth)
 		putc('\n', json->file);
 }
@@ -137,30 +137,35 @@ void json_value(struct json *json, const char *key, const char *value)
 static const char *print_value(struct json *json, const char *key, const char *at, bool is_optional,
 			       va_list *args)
 {
+	const bool is_long = *at == 'l';
 	const char *text;
 	uint64_t number;
 
+	at += is_long;
 	switch (*at) {
 	case 's':
 		text = va_arg(*args, const char *);
 		if (text || !is_optional)
 			json_text(json, key, text);
-		return at + 1;
+		break;
 	case 'i':
 		json_value(json, key, va_arg(*args, int) ? "true" : "false");
-		return at + 1;
-	case '.':
+		break;
+	case 'd':
+		begin(json, key);
+		fprintf(json->file, "%ld", is_long ? va_arg(*args, long) : va_arg(*args, int));
+		break;
+	case 'u':
+		number = is_long ? va_arg(*args, unsigned long) : va_arg(*args, unsigned);
+		if (number || !is_optional)
+			json_number(json, key, number);
+		break;
+	default: /* .6f */
 		begin(json, key);
 		fprintf(json->file, "%.*f", at[1] - '0', va_arg(*args, double));
 		return at + 3;
-	default:
-		number = *at == 'l'   ? va_arg(*args, unsigned long)
-			 : *at == 'u' ? va_arg(*args, unsigned)
-				      : (uint64_t)va_arg(*args, int);
-		if (number || !is_optional)
-			json_number(json, key, number);
-		return at + 1 + (*at == 'l');
 	}
+	return at + 1;
 }
 
 void json_print(struct json *json, const char *format, ...)

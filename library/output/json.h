@@ -36,9 +36,9 @@ void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
 /** A value that is JSON already, such as a number in decimal; NULL: null. */
 void json_value(struct json *json, const char *key, const char *value);
-/** Several of them, with or without a blank between. `key:` stands before a value; with a ? before the key it is left out
- * if it is 0 or NULL. Values: { and [ begin an object or array, } and ] end the innermost; %s a text, %u %lu %d a number,
- * %i a bool, %.6f a number with so many decimals, one digit. */
+/** Several of them, with or without a blank between. `key:` stands before a value; with a ? before it that is left out
+ * if it is 0 or NULL. Values: { and [ begin an object or array, } and ] end the innermost; %s is a text, %u %lu %d %ld a
+ * number, %i a bool, %.6f a number with so many decimals, one digit. */
 __attribute__((format(printf, 2, 3))) void json_print(struct json *json, const char *format, ...);
 
 /** The most bytes that json_escape makes of one. */

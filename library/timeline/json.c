@@ -250,7 +250,7 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 
 static char *tail(struct timeline *timeline, size_t *length)
 {
-	char *text = NULL, unix_ns[32];
+	char *text = NULL;
 	FILE *out = open_memstream(&text, length);
 	struct json json = {.file = out, .depth = 1}; /* in the file's object */
 
@@ -259,12 +259,11 @@ static char *tail(struct timeline *timeline, size_t *length)
 		return NULL;
 	}
 	fputs("\n],\n", out);
-	snprintf(unix_ns, sizeof(unix_ns), "%" PRId64, timeline->unix_ns);
-	json_print(&json, "metadata:{rtl:{version:%s clock:%s base_ns:%lu", HOST_RTL_VERSION,
-		   "CLOCK_BOOTTIME", timeline->base_ns);
-	json_value(&json, "base_unix_ns", unix_ns);
-	json_print(&json, "complete:%i ?interrupted:%s ledger:[", !timeline_error(timeline),
-		   timeline->interrupted);
+	json_print(&json,
+		   "metadata:{rtl:{version:%s clock:%s base_ns:%lu base_unix_ns:%ld complete:%i"
+		   " ?interrupted:%s ledger:[",
+		   HOST_RTL_VERSION, "CLOCK_BOOTTIME", timeline->base_ns, timeline->unix_ns,
+		   !timeline_error(timeline), timeline->interrupted);
 	for (size_t i = 0; i < timeline->ledger_count; i++) {
 		const struct rtl_ledger *l = &timeline->ledgers[i].counts;
 

@@ -191,48 +191,44 @@ static int find_stored(struct sub *sub, struct process *process)
 /* ---- processes ---- */
 
 /* Begins a row with what all have in common; NULL: no memory. */
-static FILE *begin_fact(struct sub *sub, enum store_fact fact, const struct process *process)
+static struct json *begin_fact(struct sub *sub, enum store_fact fact, const struct process *process)
 {
-	FILE *out = store_fact(&sub->store, fact);
+	struct json *json = store_fact(&sub->store, fact);
 
-	if (!out)
-		return NULL;
-	store_put_text(out, sub->run);
-	fprintf(out, ", %" PRId32 ", ", process->info->rank);
-	store_put_text(out, name_text(&sub->names, process->host));
-	fprintf(out, ", %" PRIu64, process->info->spool_id);
-	return out;
+	if (json)
+		json_print(json, "run:%s rank:%d host:%s spool:%lu", sub->run, process->info->rank,
+			   name_text(&sub->names, process->host), process->info->spool_id);
+	return json;
 }
 
-static void add_text(FILE *out, const char *text)
+static const char *text_of(const char *text)
 {
-	fputs(", ", out);
-	store_put_text(out, text ? text : "");
+	return text ? text : "";
 }
 
 static void add_process(struct sub *sub, struct process *process, const char *state)
 {
 	const struct rtl_host *host = sub->host;
 	const struct rtl_process *info = process->info;
+	const time_t began = (time_t)process->day * 86400;
 	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
 	struct rtl_waits waits = {.struct_size = sizeof(waits)};
-	FILE *out = begin_fact(sub, STORE_PROCESS, process);
+	struct json *json = begin_fact(sub, STORE_PROCESS, process);
+	char day[16];
+	struct tm utc;
 
-	if (!out)
+	if (!json)
 		return;
 	host->calibration(host, info, &calibration);
 	host->waits(host, info, &waits);
-	fprintf(out, ", toDate(%u), %" PRId32 ", %" PRId32, process->day, info->pid,
-		info->parent_pid);
-	add_text(out, info->program);
-	add_text(out, info->command);
-	fprintf(out, ", %" PRIu64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-		info->start_ns, process->boot_ns, calibration.error_ns, waits.count,
-		waits.total_ns);
-	add_text(out, state);
-	add_text(out, host->property(host, "version"));
-	add_text(out, host->property(host, "mode"));
-	store_fact_end(&sub->store, STORE_PROCESS);
+	strftime(day, sizeof(day), "%F", gmtime_r(&began, &utc));
+	json_print(json,
+		   "day:%s pid:%d parent_pid:%d program:%s command:%s start_ns:%lu boot_ns:%ld"
+		   " error_ns:%lu waits:%lu wait_ns:%lu state:%s rtl:%s mode:%s}",
+		   day, info->pid, info->parent_pid, text_of(info->program), text_of(info->command),
+		   info->start_ns, process->boot_ns, calibration.error_ns, waits.count,
+		   waits.total_ns, state, text_of(host->property(host, "version")),
+		   text_of(host->property(host, "mode")));
 }
 
 int run_begin(struct sub *sub, struct process *process)
@@ -261,20 +257,17 @@ void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 {
 	const char *uuid = rtl_tracepoint_value(tp, "uuid");
 	const uint64_t name = (uint64_t)lookup_name(sub, uuid) + 1;
-	FILE *out;
+	struct json *json;
 
 	if (map_get(&process->gpus, node) == name)
 		return; /* it is told again */
 	sub->lost_memory |= !map_set(&process->gpus, node, name);
-	out = begin_fact(sub, STORE_GPU, process);
-	if (!out)
-		return;
-	fprintf(out, ", %" PRIu32, node);
-	add_text(out, uuid);
-	add_text(out, tp->name);
-	add_text(out, rtl_tracepoint_value(tp, "product"));
-	add_text(out, rtl_tracepoint_value(tp, "bus_id"));
-	store_fact_end(&sub->store, STORE_GPU);
+	json = begin_fact(sub, STORE_GPU, process);
+	if (json)
+		json_print(json, "gpu:%u uuid:%s name:%s product:%s bus_id:%s}", node,
+			   text_of(uuid), text_of(tp->name),
+			   text_of(rtl_tracepoint_value(tp, "product")),
+			   text_of(rtl_tracepoint_value(tp, "bus_id")));
 }
 
 /* ---- the ledger ---- */
@@ -289,14 +282,11 @@ struct losses {
 static void add_loss(void *user, const char *cause, uint64_t count)
 {
 	const struct losses *losses = user;
-	FILE *out = begin_fact(losses->sub, losses->fact, losses->process);
+	struct json *json = begin_fact(losses->sub, losses->fact, losses->process);
 
-	if (!out)
-		return;
-	add_text(out, losses->stream);
-	add_text(out, cause);
-	fprintf(out, ", %" PRIu64, count);
-	store_fact_end(&losses->sub->store, losses->fact);
+	if (json)
+		json_print(json, "stream:%s cause:%s count:%lu}", text_of(losses->stream),
+			   text_of(cause), count);
 }
 
 static void add_ledger(struct sub *sub, struct process *process, const struct stream *stream)
@@ -304,18 +294,19 @@ static void add_ledger(struct sub *sub, struct process *process, const struct st
 	const struct rtl_host *host = sub->host;
 	struct rtl_ledger l = {.struct_size = sizeof(l)};
 	struct losses losses = {sub, process, STORE_LOSS, stream->info->name};
-	FILE *out;
+	struct json *json;
 
 	if (host->ledger(host, process->info, stream->info, &l) != 0 ||
 	    !(l.published || l.delivered || l.discarded || l.abandoned || l.missed))
 		return;
-	out = begin_fact(sub, STORE_LEDGER, process);
-	if (!out)
+	json = begin_fact(sub, STORE_LEDGER, process);
+	if (!json)
 		return;
-	add_text(out, stream->info->name);
-	fprintf(out, ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
-		l.published, l.delivered, l.discarded, l.abandoned, l.left_out, l.missed);
-	store_fact_end(&sub->store, STORE_LEDGER);
+	json_print(json,
+		   "stream:%s published:%lu delivered:%lu discarded:%lu abandoned:%lu left_out:%lu"
+		   " missed:%lu}",
+		   text_of(stream->info->name), l.published, l.delivered, l.discarded, l.abandoned,
+		   l.left_out, l.missed);
 	host->losses(host, process->info, stream->info, add_loss, &losses);
 	if (stream->skipped)
 		add_loss(&losses, "clickhouse: not as described", stream->skipped);

@@ -28,8 +28,8 @@ int store_init(struct store *store, const struct http_server *server, struct nam
 
 static void forget_facts(struct store_facts *facts)
 {
-	if (facts->out)
-		fclose(facts->out);
+	if (facts->json.file)
+		fclose(facts->json.file);
 	free(facts->text);
 	*facts = (struct store_facts){0};
 }
@@ -97,38 +97,26 @@ struct block *store_block_slowly(struct store *store, struct store_table *table)
 
 /* ---- facts ---- */
 
-static const char *const fact_columns[] = {
-	[STORE_PROCESS] =
-		"rtl_process (run, rank, host, spool, day, pid, parent_pid, program, command, "
-		"start_ns, boot_ns, error_ns, waits, wait_ns, state, rtl, mode, version)",
-	[STORE_GPU] = "rtl_gpu (run, rank, host, spool, gpu, uuid, name, product, bus_id, version)",
-	[STORE_LEDGER] =
-		"rtl_ledger (run, rank, host, spool, stream, published, delivered, discarded, "
-		"abandoned, left_out, missed, version)",
-	[STORE_LOSS] = "rtl_loss (run, rank, host, spool, stream, cause, count, version)",
-	[STORE_LEFT_OUT] = "rtl_left_out (run, rank, host, spool, stream, cause, count, version)",
-};
-
-FILE *store_fact(struct store *store, enum store_fact fact)
+struct json *store_fact(struct store *store, enum store_fact fact)
 {
+	static const char *const tables[] = {
+		[STORE_PROCESS] = "rtl_process",   [STORE_GPU] = "rtl_gpu",
+		[STORE_LEDGER] = "rtl_ledger",     [STORE_LOSS] = "rtl_loss",
+		[STORE_LEFT_OUT] = "rtl_left_out",
+	};
 	struct store_facts *facts = &store->facts[fact];
 
-	if (!facts->out)
-		facts->out = open_memstream(&facts->text, &facts->size);
-	if (facts->out && !facts->rows)
-		fprintf(facts->out, "INSERT INTO %s VALUES ", fact_columns[fact]);
-	if (facts->out)
-		fputs(facts->rows ? ", (" : "(", facts->out);
-	else
-		store->out_of_memory = true;
-	return facts->out;
-}
-
-void store_fact_end(struct store *store, enum store_fact fact)
-{
-	fprintf(store->facts[fact].out, ", %" PRIu64 ")", host_clock_ns(CLOCK_REALTIME));
-	store->facts[fact].rows++;
+	if (!facts->json.file) {
+		facts->json.file = open_memstream(&facts->text, &facts->size);
+		store->out_of_memory |= !facts->json.file;
+		if (!facts->json.file)
+			return NULL;
+		fprintf(facts->json.file, "INSERT INTO %s FORMAT JSONEachRow\n", tables[fact]);
+	}
+	json_print(&facts->json, "{version:%lu", host_clock_ns(CLOCK_REALTIME));
+	facts->rows++;
 	add_row(store);
+	return &facts->json;
 }
 
 /* ---- statements ---- */
@@ -471,7 +459,7 @@ static enum http_result send_facts(struct store *store, struct store_facts *fact
 
 	if (!facts->rows)
 		return HTTP_DONE;
-	if (fflush(facts->out))
+	if (fflush(facts->json.file))
 		return no_memory(store);
 	result = http_ask(&store->http, facts->text);
 	if (result != HTTP_DONE)

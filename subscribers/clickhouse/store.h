@@ -12,6 +12,7 @@
 #include "block.h"
 #include "host.h"
 #include "http.h"
+#include "json.h"
 
 /** Of the set of tables; another number is another set. */
 #define STORE_SCHEMA 3u
@@ -37,7 +38,7 @@ enum store_fact {
 
 /** Those that wait, as INSERT has them. */
 struct store_facts {
-	FILE *out; /* NULL: none */
+	struct json json; /* its file NULL: none */
 	char *text;
 	size_t size, rows;
 };
@@ -98,9 +99,8 @@ enum http_result store_ask(struct store *store, const char *format, ...)
 enum http_result store_is_quiet(struct store *store, const char *query_id);
 /** A text as a literal of SQL, valid UTF-8. */
 void store_put_text(FILE *out, const char *text);
-/** Where a row of facts is written, its values with commas between; after it store_fact_end. NULL: no memory. */
-FILE *store_fact(struct store *store, enum store_fact fact);
-void store_fact_end(struct store *store, enum store_fact fact);
+/** Begins a row of facts, an object whose keys are columns, to be ended. NULL: no memory. */
+struct json *store_fact(struct store *store, enum store_fact fact);
 
 /** For waiting. */
 static inline uint64_t clock_now_ns(void)

@@ -67,7 +67,7 @@ TEST(test_json__objects_and_arrays__commas_between_and_lines_for_rows)
 	for (unsigned i = 0; i < 2; i++) {
 		json_print(&json, "{n:%lu in:{yes:%i}list:[%.1f", UINT64_MAX - i, true, 1.25);
 		json_value(&json, NULL, "-7");
-		json_print(&json, "]?left:%s ?in:%d}", "x", 7);
+		json_print(&json, "]?left:%s ?left_out:%u in:%d}", "x", 0, -7);
 	}
 	json_end(&json);
 	json_value(&json, "last", NULL);
@@ -76,10 +76,10 @@ TEST(test_json__objects_and_arrays__commas_between_and_lines_for_rows)
 	assert_string_equal(text, "{\"a\\\"b\":\"c\",\"none\":null,\"empty\":[],\"rows\":["
 				  "\n  "
 				  "{\"n\":18446744073709551615,\"in\":{\"yes\":true},\"list\":[1.2,"
-				  "-7],\"left\":\"x\",\"in\":7},"
+				  "-7],\"left\":\"x\",\"in\":-7},"
 				  "\n  "
 				  "{\"n\":18446744073709551614,\"in\":{\"yes\":true},\"list\":[1.2,"
-				  "-7],\"left\":\"x\",\"in\":7}],"
+				  "-7],\"left\":\"x\",\"in\":-7}],"
 				  "\"last\":null}\n");
 	free(text);
 }
