@@ -30,26 +30,22 @@ static const struct cli_option options[] = {
 };
 
 static const struct shell {
-	const char *name;
+	const char *names;                    /* a blank around each */
 	const char *before, *between, *after; /* around name and value */
 	const char *escaped;                  /* characters that get a backslash */
 } shells[] = {
-	{"sh", "export ", "=", ";\n", ""},
-	{"csh", "setenv ", " ", ";\n", "!\n"},
-	{"fish", "set -gx ", " ", ";\n", "'\\"},
+	{" sh bash zsh dash ksh ", "export ", "=", ";\n", ""},
+	{" csh tcsh ", "setenv ", " ", ";\n", "!\n"},
+	{" fish ", "set -gx ", " ", ";\n", "'\\"},
 };
 
 static const struct shell *find_shell(const char *name)
 {
-	static const char *const like_sh[] = {"bash", "zsh", "dash", "ksh"};
+	char word[16];
 
-	for (size_t i = 0; i < sizeof(like_sh) / sizeof(*like_sh); i++)
-		if (!strcmp(name, like_sh[i]))
-			return &shells[0];
-	if (!strcmp(name, "tcsh"))
-		return &shells[1];
+	snprintf(word, sizeof(word), " %.12s ", name);
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
-		if (!strcmp(name, shells[i].name))
+		if (*name && !strchr(name, ' ') && strstr(shells[i].names, word))
 			return &shells[i];
 	return NULL;
 }
