@@ -251,8 +251,8 @@ void summary_keys_free(struct summary_key *keys, size_t count);
 size_t summary_top_within(const struct summary_group *range, uint64_t *total_ns,
 			  const struct summary_within *top[SUMMARY_WITHIN_SHOWN]);
 
-/* Adds the rows of all sections. 0, or RTL_ENOMEM. */
-int summary_merge_sections(struct summary *to, const struct summary *from);
+/* Adds the rows of all sections, or only sees to it that there are rows of their names. 0, or RTL_ENOMEM. */
+int summary_merge_sections(struct summary *to, const struct summary *from, bool only_names);
 
 /* 0, or RTL_ENOMEM. */
 int summary_view(const struct summary_section *section, enum summary_sort sort,

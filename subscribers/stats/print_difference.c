@@ -369,25 +369,10 @@ static int merge_sides(struct summary *sides[2], const struct summary_difference
 	for (int i = 0; i < 2; i++) {
 		sides[i] = summary_create();
 		for (size_t k = 0; sides[i] && k < how->count[i]; k++)
-			if (summary_merge_sections(sides[i], how->runs[i][k]))
+			if (summary_merge_sections(sides[i], how->runs[i][k], false))
 				return -1;
 	}
-	if (!sides[0] || !sides[1])
-		return -1;
-	for (struct summary_section *s = sides[1]->sections; s; s = s->next) {
-		struct summary_section *to =
-			summary_section(sides[0], s->stream, s->kind, s->title);
-
-		for (size_t i = 0; to && i < s->groups.capacity; i++) {
-			const struct summary_group *after = section_group_at(s, i);
-
-			if (after && !summary_group(to, after->name))
-				return -1;
-		}
-		if (!to)
-			return -1;
-	}
-	return 0;
+	return sides[0] && sides[1] ? summary_merge_sections(sides[0], sides[1], true) : -1;
 }
 
 static int print_sections(FILE *file, struct json *json, struct summary *sides[2],

@@ -176,7 +176,7 @@ bool summary_group_merge(struct summary_group *to, const struct summary_group *f
 	return histogram_merge(&to->histogram, &from->histogram);
 }
 
-int summary_merge_sections(struct summary *to, const struct summary *from)
+int summary_merge_sections(struct summary *to, const struct summary *from, bool only_names)
 {
 	for (const struct summary_section *s = from->sections; s; s = s->next) {
 		struct summary_section *section = summary_section(to, s->stream, s->kind, s->title);
@@ -186,7 +186,7 @@ int summary_merge_sections(struct summary *to, const struct summary *from)
 			struct summary_group *all =
 				group ? summary_group(section, group->name) : NULL;
 
-			if (group && (!all || !summary_group_merge(all, group)))
+			if (group && (!all || (!only_names && !summary_group_merge(all, group))))
 				return RTL_ENOMEM;
 		}
 		if (!section)
