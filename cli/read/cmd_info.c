@@ -174,11 +174,8 @@ static void write_stream(const struct rtl_process *process, const struct rtl_str
 
 static uint64_t read_number(const struct rtl_event *event, const struct rtl_field *field)
 {
-	uint64_t number = 0;
-
-	memcpy(&number, (const char *)event->payload + field->offset,
-	       field->size <= 8 ? field->size : 8);
-	return number;
+	return host_number((const char *)event->payload + field->offset,
+			   field->size <= 8 ? field->size : 8);
 }
 
 static void write_name(const struct rtl_event *event, const struct rtl_field *field)

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include <rtl/subscriber.h>
@@ -50,6 +51,15 @@ static inline const char *host_tracepoint_name(const struct rtl_tracepoint *tp)
 	const char *readable = rtl_tracepoint_value(tp, "demangled");
 
 	return readable && *readable ? readable : tp && *tp->name ? tp->name : NULL;
+}
+
+/** An unsigned number of so many bytes, up to 8, in a payload: the least ones first. */
+static inline uint64_t host_number(const void *at, uint32_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, at, size);
+	return value;
 }
 
 /** What a clock shows, in ns. */

@@ -119,10 +119,7 @@ static struct type *find_type(struct stream *stream, const struct rtl_event *eve
 
 static uint64_t read_uint(const struct rtl_event *event, uint32_t offset, uint32_t size)
 {
-	uint64_t value = 0;
-
-	memcpy(&value, (const char *)event->payload + offset, size); /* little-endian */
-	return value;
+	return host_number((const char *)event->payload + offset, size);
 }
 
 static struct rtl_text read_text(const struct rtl_event *event, const struct rtl_field *field)

@@ -44,8 +44,6 @@ struct layout {
 	struct table_info info;
 	uint32_t gpu; /* place of the field, and 1; 0: there is none */
 	char name[NAME_MOST + 16], other_name[NAME_MOST + 32];
-	char (*texts)[NAME_MOST + 8]; /* names of the fields' columns */
-	char **docs;
 	uint32_t fields;
 	struct column_info columns[];
 };
@@ -100,12 +98,18 @@ static const char *number_type(const struct rtl_field *f)
 	}
 }
 
-static void describe_field(struct layout *layout, uint32_t n, const struct rtl_field *f)
+/* A text as long as the instance; "" where there is no memory. */
+static const char *keep(struct sub *sub, const char *text)
 {
-	struct column_info *column = &layout->columns[BEFORE + n];
+	return name_text(&sub->names, lookup_name(sub, text));
+}
+
+static void describe_field(struct sub *sub, struct layout *layout, uint32_t n,
+			   const struct rtl_field *f)
+{
 	const bool is_name = f->kind == RTL_KIND_STRING && f->size == 8;
-	const char *number = number_type(f);
-	char *name = layout->texts[n];
+	const char *number = number_type(f), *unit = f->unit ? f->unit : "";
+	char name[NAME_MOST + 8] = "", doc[4096];
 
 	put_plain(name, NAME_MOST, f->name && *f->name ? f->name : "field");
 	for (unsigned twins = 2; is_taken(layout, BEFORE + n, name); twins++) {
@@ -113,15 +117,14 @@ static void describe_field(struct layout *layout, uint32_t n, const struct rtl_f
 		put_plain(name, NAME_MOST, f->name ? f->name : "field");
 		snprintf(name + strlen(name), 8, "_%u", twins);
 	}
-	if (asprintf(&layout->docs[n], "%s%s%s", f->description ? f->description : "",
-		     f->unit && *f->unit ? ", " : "", f->unit ? f->unit : "") < 0)
-		layout->docs[n] = NULL;
-	*column = (struct column_info){
-		.name = name,
+	snprintf(doc, sizeof(doc), "%s%s%s", f->description ? f->description : "",
+		 *unit ? ", " : "", unit);
+	layout->columns[BEFORE + n] = (struct column_info){
+		.name = keep(sub, name),
 		.type = number    ? number
 			: is_name ? "LowCardinality(String)"
 				  : "String",
-		.doc = layout->docs[n] ? layout->docs[n] : "",
+		.doc = keep(sub, doc),
 		.is_name = is_name,
 	};
 	if (!strcmp(name, "gpu") && number && f->size == 4)
@@ -140,16 +143,7 @@ static uint32_t hash_columns(const struct table_info *info)
 	return (uint32_t)hash;
 }
 
-static void free_layout(struct layout *layout)
-{
-	for (uint32_t i = 0; layout->docs && i < layout->fields; i++)
-		free(layout->docs[i]);
-	free(layout->docs);
-	free(layout->texts);
-	free(layout);
-}
-
-static struct layout *describe(const struct rtl_stream_info *stream,
+static struct layout *describe(struct sub *sub, const struct rtl_stream_info *stream,
 			       const struct rtl_type_info *info)
 {
 	const uint32_t fields = info->field_count;
@@ -159,15 +153,9 @@ static struct layout *describe(const struct rtl_stream_info *stream,
 	if (!layout)
 		return NULL;
 	layout->fields = fields;
-	layout->texts = calloc(fields + 1, sizeof(*layout->texts));
-	layout->docs = calloc(fields + 1, sizeof(*layout->docs));
-	if (!layout->texts || !layout->docs) {
-		free_layout(layout);
-		return NULL;
-	}
 	memcpy(layout->columns, before, sizeof(before));
 	for (uint32_t i = 0; i < fields; i++)
-		describe_field(layout, i, rtl_type_field(info, i));
+		describe_field(sub, layout, i, rtl_type_field(info, i));
 	layout->columns[BEFORE + fields] = gpu_uuid;
 	strcpy(layout->name, EVENT_TABLES);
 	put_plain(layout->name, NAME_MOST, stream->name);
@@ -187,7 +175,7 @@ static struct layout *describe(const struct rtl_stream_info *stream,
 static struct layout *layout_of(struct sub *sub, const struct rtl_stream_info *stream,
 				const struct rtl_type_info *info)
 {
-	struct layout *layout = describe(stream, info), *found = sub->layouts;
+	struct layout *layout = describe(sub, stream, info), *found = sub->layouts;
 
 	while (layout && found && strcmp(found->other_name, layout->other_name) != 0)
 		found = found->next;
@@ -198,8 +186,7 @@ static struct layout *layout_of(struct sub *sub, const struct rtl_stream_info *s
 			return sub->layouts = layout;
 		}
 	}
-	if (layout)
-		free_layout(layout);
+	free(layout);
 	sub->lost_memory |= !found;
 	return found;
 }
@@ -301,12 +288,10 @@ static void put_field(struct sub *sub, struct process *process, struct block *bl
 		      uint32_t column, const struct rtl_event *event, const struct rtl_field *f)
 {
 	const char *at = (const char *)event->payload + f->offset;
-	uint64_t string;
 
-	if (block->table->columns[column].is_name) {
-		memcpy(&string, at, sizeof(string));
-		put_u32(block, column, lookup_string(sub, process, string));
-	} else if (number_type(f))
+	if (block->table->columns[column].is_name)
+		put_u32(block, column, lookup_string(sub, process, host_number(at, 8)));
+	else if (number_type(f))
 		block_put(block, column, at, f->size);
 	else
 		put_text(sub, block, column, event, f);
@@ -343,13 +328,9 @@ static void put_head(struct sub *sub, const struct process *process, struct bloc
 static uint32_t gpu_of(const struct type *type, const struct rtl_event *event)
 {
 	const uint32_t place = type->layout->gpu;
-	uint32_t gpu = 0;
+	const struct rtl_field *f = place ? rtl_type_field(type->info, place - 1) : NULL;
 
-	if (place)
-		memcpy(&gpu,
-		       (const char *)event->payload + rtl_type_field(type->info, place - 1)->offset,
-		       sizeof(gpu));
-	return gpu;
+	return f ? (uint32_t)host_number((const char *)event->payload + f->offset, 4) : 0;
 }
 
 /* An agent of rtl.hsa is a GPU. */
@@ -435,8 +416,5 @@ void events_fini(struct sub *sub)
 {
 	for (struct stream *s = sub->streams; s; s = s->next)
 		list_free(s->types);
-	for (struct layout *l = sub->layouts, *next; l; l = next) {
-		next = l->next;
-		free_layout(l);
-	}
+	list_free(sub->layouts);
 }

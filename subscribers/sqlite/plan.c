@@ -121,19 +121,11 @@ void plan_fini(struct plan *plan)
 
 /* ---- filling rows ---- */
 
-static inline uint64_t read_number(const void *at, uint32_t size)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, at, size); /* little-endian */
-	return value;
-}
-
 static int64_t read_int(const void *at, uint32_t size)
 {
 	const unsigned unused = 64 - 8 * size;
 
-	return (int64_t)(read_number(at, size) << unused) >> unused;
+	return (int64_t)(host_number(at, size) << unused) >> unused;
 }
 
 /* A NaN is NULL to SQLite, and -0 is 0. */
@@ -190,10 +182,8 @@ static void set_plain(struct sub *sub, struct process *process, struct rows *row
 
 	switch (column->how) {
 	case PLAN_NUMBER:
-		cell_int(cell, (int64_t)read_number(at, column->field->size));
-		break;
 	case PLAN_WORD:
-		cell_int(cell, (int64_t)read_number(at, 8));
+		cell_int(cell, (int64_t)host_number(at, column->field->size));
 		break;
 	case PLAN_INT:
 		cell_int(cell, read_int(at, column->field->size));
@@ -202,12 +192,12 @@ static void set_plain(struct sub *sub, struct process *process, struct rows *row
 		set_float(rows, cell, at, column->field->size);
 		break;
 	case PLAN_UID:
-		value = read_number(at, 8);
+		value = host_number(at, 8);
 		cell_int_if(cell, value != 0, (int64_t)value);
 		tracepoints_need(sub, process, value);
 		break;
 	case PLAN_STRING:
-		value = read_number(at, 8);
+		value = host_number(at, 8);
 		cell_int_if(cell, value != 0, string_of_host(sub, process, value));
 		break;
 	case PLAN_TEXT:
@@ -225,16 +215,16 @@ static void set_own(struct sub *sub, struct process *process, struct rows *rows,
 	int64_t id;
 
 	if (column->how == PLAN_TIME) {
-		const uint64_t ns = read_number(at, 8);
+		const uint64_t ns = host_number(at, 8);
 
 		cell_int_if(cell, ns != 0, (int64_t)(ns - event->time_ns));
 		process_extend(process, ns);
 	} else if (column->how == PLAN_WORD) {
-		const uint64_t value = read_number(at, 8);
+		const uint64_t value = host_number(at, 8);
 
 		cell_int_if(cell, value != event->correlation, (int64_t)value);
 	} else if (column->how == PLAN_ARGS) {
-		id = read_number(at, 8) ? args_id(sub, process, event, column->field) : 0;
+		id = host_number(at, 8) ? args_id(sub, process, event, column->field) : 0;
 		cell_int_if(cell, id != 0, id);
 	} else {
 		set_plain(sub, process, rows, cell, column, event, at);

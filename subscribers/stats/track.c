@@ -55,20 +55,12 @@ struct track {
 /* 0 where there is no such field. */
 static uint64_t read_u64(const void *payload, uint32_t offset)
 {
-	uint64_t value = 0;
-
-	if (offset != NO_FIELD)
-		memcpy(&value, (const char *)payload + offset, sizeof(value));
-	return value;
+	return offset != NO_FIELD ? host_number((const char *)payload + offset, 8) : 0;
 }
 
 static uint32_t read_u32(const void *payload, uint32_t offset)
 {
-	uint32_t value = 0;
-
-	if (offset != NO_FIELD)
-		memcpy(&value, (const char *)payload + offset, sizeof(value));
-	return value;
+	return offset != NO_FIELD ? (uint32_t)host_number((const char *)payload + offset, 4) : 0;
 }
 
 static void out_of_memory(struct track *track)
