@@ -73,7 +73,7 @@ static int refuse(int error, const char *message)
 	return CLI_FAILED;
 }
 
-static int take_notes(const struct launch *launch)
+static int take_notes(const struct launch *launch, const struct rtl_collector_options *options)
 {
 	const struct collect *collect = &launch->collect;
 	const struct session *session = &launch->session;
@@ -85,11 +85,16 @@ static int take_notes(const struct launch *launch)
 		.command = launch->command[0],
 		.recording = (char *)(uintptr_t)rtl_collector_recording(collect->collector),
 	};
-	int error = notes_write(collect->folder, &notes);
+	/* of what cannot be recovered, only for `rtl status`, and not of a flight recorder */
+	const bool writes = options->subscribers && *options->subscribers;
+	const struct notes shown = {.database = writes ? session->database : NULL};
+	const bool attached = options->kind == RTL_ATTACH;
+	int error = notes_write(collect->folder, attached ? &shown : &notes);
 
-	return error ? cli_failed("cannot write to %s: %s; name another folder with --spool",
-				  collect->folder, strerror(error))
-		     : CLI_OK;
+	return error && !attached
+		       ? cli_failed("cannot write to %s: %s; name another folder with --spool",
+				    collect->folder, strerror(error))
+		       : CLI_OK;
 }
 
 static void tell_progress(void *user, uint64_t left_bytes)
@@ -132,8 +137,7 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	session_set(&launch->session,
 		    options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
 		    collect->folder);
-	/* of what cannot be recovered there are none */
-	status = options.kind == RTL_ATTACH ? CLI_OK : take_notes(launch);
+	status = take_notes(launch, &options);
 	if (status)
 		collect_finish(collect);
 	return status;

@@ -23,6 +23,7 @@ struct status {
 	bool json;
 	unsigned watch, count, pid;
 	bool meant, shown; /* the folder looked at; any */
+	bool top;
 };
 
 static const struct cli_option options[] = {
@@ -87,10 +88,11 @@ static int write_sessions(struct status *status, const struct folders *folders, 
 	return error;
 }
 
-static int show(struct status *status, bool top)
+static int show(struct status *status)
 {
 	const int64_t now_ns = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
 	int64_t period_ns[2] = {now_ns, now_ns};
+	const bool top = status->top;
 	struct folders folders;
 	struct view view;
 	int error = CLI_OK, end;
@@ -117,8 +119,10 @@ static int show(struct status *status, bool top)
 	return error ? error : end;
 }
 
-static int repeat(struct status *status, const char *verb, bool top)
+static int run(void *request)
 {
+	struct status *status = request;
+	const char *verb = status->top ? "top" : "status";
 	unsigned pages = 0;
 	int error;
 
@@ -126,25 +130,15 @@ static int repeat(struct status *status, const char *verb, bool top)
 		return cli_usage("%s: '%s' is not a process number", verb,
 				 status->operands.list[0]);
 	do {
-		if (pages && !top)
+		if (pages && !status->top)
 			sleep(status->watch);
 		status->shown = false;
-		error = show(status, top);
+		error = show(status);
 		if (!error && !status->shown && status->pid)
 			return cli_failed("%s: process %u is not being traced, or is not yours",
 					  verb, status->pid);
 	} while (!error && status->watch && ++pages != status->count);
 	return error;
-}
-
-static int run(void *request)
-{
-	return repeat(request, "status", false);
-}
-
-static int run_top(void *request)
-{
-	return repeat(request, "top", true);
 }
 
 #define PID                                                                                        \
@@ -166,8 +160,8 @@ const struct cli_command cmd_top = {
 	.operands = "[PID]",
 	.purpose = "Shows once a second how busy the GPUs are, and with what",
 	.details = PID " and the database that is being written, and stops nobody.",
-	.request = &(struct status){.watch = 1},
+	.request = &(struct status){.watch = 1, .top = true},
 	CLI_OPTIONS(top_options),
 	CLI_OPERANDS(struct status, operands, 1, "one process at a time"),
-	.run = run_top,
+	.run = run,
 };

@@ -54,7 +54,8 @@ SELECT line FROM (
   SELECT 0 AS s, -1 AS p, 0 AS k, 0 AS n, 0 AS o, 'no program of yours is being traced' AS line WHERE NOT EXISTS (SELECT 1 FROM session)
   UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'),
       json_extract(j, '$.folder')) FROM session
-  UNION ALL SELECT s, -1, 1, gpu, 0, printf('  GPU %d: %.0f %% busy', gpu, 100.0 * ns / period.length_ns) FROM busy, period
+  UNION ALL SELECT s, -1, 1, gpu, 0, printf('  GPU %d: %.0f %% busy', gpu, 100.0 * ns / period.length_ns) FROM busy JOIN recent USING (s),
+    period WHERE json_extract(recent.j, '$.database')
   UNION ALL SELECT s, -1, 2, 0, -total_ns, line FROM (SELECT s, total_ns, printf('  %5.1f %% of the kernels'' time: %s, %d a second',
       100.0 * total_ns / max(sum(total_ns) OVER (PARTITION BY s), 1), substr(name, 1, 60), count) AS line,
       row_number() OVER (PARTITION BY s ORDER BY total_ns DESC) AS place FROM rate WHERE what = 'kernel') WHERE place <= 10

@@ -145,6 +145,7 @@ class Attach(Faults):
             child = self.begin()
             self.line(child)
             rtl = self.attach(child)
+            self.wait_until(lambda: "_kernel was the last to end, " in self.rtl("status", str(child.pid)).stdout)
             if kill:
                 child.kill()
             self.end(child)
@@ -157,6 +158,7 @@ class Attach(Faults):
     def test_last(self):
         child = self.begin()
         self.line(child)
+        self.detach(self.attach(child))
         for seconds in "1000", "0.2", "1000":
             rtl = self.attach(child, "--last", seconds)
             for _ in range(12):
@@ -166,7 +168,8 @@ class Attach(Faults):
             self.assertEqual((self.line(child), self.recorded()), (0, 1300))
             self.assertEqual(self.operations("x.db") < 1300, seconds == "0.2")
         rtl = self.attach(child, "--last", "1000")
-        self.assertIn(f"\nprocess {child.pid}:", self.rtl("status", str(rtl.pid)).stdout)
+        said = self.rtl("status", str(rtl.pid)).stdout
+        self.assertEqual((f"\nprocess {child.pid}:" in said, "the last to end" in said), (True, False))
         self.assertEqual(self.rtl("snapshot", "-o", "now.db", str(rtl.pid)).stderr, "rtl: snapshot: now.db\n")
         self.assertEqual(self.operations("now.db"), 100)
         child.kill()
