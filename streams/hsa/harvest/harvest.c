@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "../../common/shared.h"
 #include "../../common/threads.h"
 #include "interceptor.h"
 #include "parts.h"
@@ -17,6 +18,7 @@
 #define POLL_MAX_NS 1000000u
 #define NAP_NS      1000000u
 #define SLEEP_NS    1000000000u
+#define ASLEEP_NS   3600000000000u /* nobody wants work: it would wake for nothing */
 /* Time for the last pass, which may wait for room in a ring, on top of what is configured. */
 #define LAST_PASS_MS 500u
 /* Longest wait for a harvester that has to stop and is inside of the runtime, or gets no processor.
@@ -264,7 +266,7 @@ static void sleep_idle(struct harvester *harvester, uint32_t seen)
 	__atomic_store_n(&harvest_signs.idle, 1, __ATOMIC_SEQ_CST);
 	futex_wait(&harvest.wake_count, seen, NAP_NS);
 	if (!is_waited_for(harvester))
-		futex_wait(&harvest.wake_count, seen, SLEEP_NS);
+		futex_wait(&harvest.wake_count, seen, work_wanted() ? SLEEP_NS : ASLEEP_NS);
 	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 

@@ -3,6 +3,7 @@
 """hip_attach.py RUNNER PROGRAM: rtl attach against the software GPU's log. Threads of PROGRAM (threads.hip) launch all
 the time, each on a stream of its own: what is recorded in each period is, of each queue, what the log has from the
 first to the last of it, once, named and linked. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
+import glob
 import os
 import re
 import sqlite3
@@ -49,6 +50,18 @@ def look(path, log, problems):
     return count
 
 
+def wakes(pid):
+    """How often our thread has woken."""
+    status, = (text for text in (open(path, encoding="utf-8").read() for path in glob.glob("/proc/%d/task/*/status" % pid))
+               if "\trtl-hsa\n" in text)
+    return re.search(r"\nvoluntary_ctxt_switches:.*", status)[0]
+
+
+def sleeps(pid):
+    """Whether it does, for two seconds, as nobody is attached."""
+    return any((wakes(pid), time.sleep(2))[0] == wakes(pid) for _ in range(9))
+
+
 def main():
     runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", sys.argv[1], "run")
     problems = []
@@ -60,11 +73,13 @@ def main():
                               env=env) as child:
             while child.poll() is None and not (os.path.exists(log) and read_log(log)):
                 time.sleep(0.1)
-            for path in paths if child.poll() is None else []:
-                subprocess.run([RTL, "attach", "-q", "--duration", "0.7", "-o", path, str(child.pid)], env=env, check=True)
-                time.sleep(0.1)
             if child.poll() is not None:
                 sys.exit(child.returncode)
+            if not sleeps(child.pid):
+                problems.append("a thread wakes though nobody is attached")
+            for path in paths:
+                subprocess.run([RTL, "attach", "-q", "--duration", "0.7", "-o", path, str(child.pid)], env=env, check=True)
+                time.sleep(0.1)
             child.kill()
         counts = [look(path, read_log(log), problems) for path in paths]
     print("hip_attach: %s kernels" % counts)
