@@ -21,6 +21,13 @@ SELECT printf('open when process %d ended: %s, thread %d, for %s s', process, na
       JOIN rocpd_string AS n ON n.id = c.function_id WHERE c.flags & 4
     UNION ALL SELECT process, tid, name, duration_ns FROM rtl_markers WHERE flags & 4) ORDER BY process, duration_ns DESC;
 
+-- The first of a queue is at work, as far as that is known.
+-- @under_way
+SELECT printf('under way when process %d ended: %s%s, thread %d, for %s s%s', process, name, ifnull(' on queue ' || queue, ''), tid,
+    round(age_ns / 1e9, 3), CASE WHEN behind THEN printf('; %d more behind it', behind) ELSE '' END) AS line, *
+  FROM (SELECT process, gpu, queue, tid, kernel AS name, max(age_ns) AS age_ns, count(*) - 1 AS behind FROM rtl_under_way
+    GROUP BY process, gpu, queue) ORDER BY process, queue;
+
 -- @gpus
 SELECT printf('GPU %s of process %d: %s', ifnull(node, '?'), process, name) || ifnull(', ' || nullif(product, ''), '')
     || ifnull(', ' || nullif(uuid, ''), '') || ifnull(', ' || nullif(bus_id, ''), '') || ifnull(', ' || compute_units || ' compute units', '')
