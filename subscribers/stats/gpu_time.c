@@ -368,6 +368,9 @@ static void tell_idle(struct gpu_time *gpu, uint64_t at, uint64_t end, const str
 
 		if (from >= to || (pause->process && pause->process != next->thread->process))
 			continue;
+		/* Before and behind it, too, the GPU may have done what is not recorded. */
+		if (!gpu->onto)
+			return add(gpu, IDLE_PAUSED, NULL, NULL, end - at);
 		explain(gpu, at, from, next, first);
 		add(gpu, IDLE_PAUSED, NULL, NULL, to - from);
 		at = to;

@@ -223,10 +223,11 @@ struct truth {
 	uint64_t causes[IDLE_CAUSES][THREADS + 1][NAMES + 1]; /* thread, name: from 1 */
 };
 
-static bool is_paused(const struct world *world, uint64_t t)
+/* Recording was, in a part of a gap. */
+static bool is_paused(const struct world *world, uint64_t begin, uint64_t end)
 {
 	for (size_t i = 0; i < world->host.pause_count; i++)
-		if (t >= world->host.pauses[i].begin && t < world->host.pauses[i].end)
+		if (world->host.pauses[i].begin < end && world->host.pauses[i].end > begin)
 			return true;
 	return false;
 }
@@ -265,7 +266,7 @@ static void find_truth(const struct world *world, const struct gpu_work *works, 
 		truth->gaps += busy[t - 1] != 0;
 		const struct gpu_work *w = &works[next], *p = &works[first[next]];
 		by = p->thread->tid - 100;
-		if (is_paused(world, t)) {
+		if (is_paused(world, before->end, w->begin)) {
 			cause = IDLE_PAUSED;
 		} else if (t >= p->submit) {
 			cause = t < w->submit ? IDLE_EVENT
@@ -410,7 +411,8 @@ TEST(test_idle__pauses__no_statement)
 
 	make(world, 300, 50);
 	host_time_add_pause(&world->host, world->span / 2, world->span / 2 + 700, NULL);
-	host_time_add_pause(&world->host, 1100, 1500, NULL);
+	for (uint64_t at = 1100; at < world->span / 2; at += 200)
+		host_time_add_pause(&world->host, at, at + 20, NULL);
 	deliver(world);
 	check(world, true);
 	assert_true(gpu_time_unknown(&world->gpu, true));
