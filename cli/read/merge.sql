@@ -67,13 +67,13 @@ UPDATE move SET shift = 0 WHERE node = 0 AND abs(shift) < 10000000000;
 -- @rest
 INSERT OR IGNORE INTO known_gpu SELECT u.value, CAST(n.value AS INTEGER)
   FROM i.rtl_tracepoint_metadata AS u JOIN i.rtl_tracepoint_metadata AS n USING (process, uid)
-  WHERE u.key = 'uuid' AND n.key = 'node';
+  WHERE u.key = 'uuid' AND n.key = 'node' AND u.value <> 'GPU-XX';
 INSERT INTO known_spool SELECT spool FROM i.rtl_process;
 INSERT OR IGNORE INTO known_collective SELECT communicator, operation, sequence, end_ns + (SELECT shift FROM move) FROM collective;
 DELETE FROM collective;
 
 -- @same
--- A GPU whose UUID is known is that one; another one keeps its number, with its node's stride.
+-- A GPU whose UUID is known is that one (GPU-XX: it has none); another one keeps its number, with its node's stride.
 DELETE FROM same_gpu;
 INSERT OR IGNORE INTO same_gpu SELECT CAST(n.value AS INTEGER), (SELECT id FROM known_gpu WHERE uuid = u.value)
   FROM i.rtl_tracepoint_metadata AS u JOIN i.rtl_tracepoint_metadata AS n USING (process, uid)

@@ -108,6 +108,16 @@ class Merge(Case):
         self.script("b.db", "DROP VIEW rtl_e_rtl_rccl_operation")
         self.refused(1, "b.db: shares no collective", "merge", "--align-collectives", "-o", "x.db", "a.db", "b.db")
 
+    def test_gpus_without_uuid__apart(self):
+        """The runtime's word for none is not that of one GPU."""
+        self.make("a.db", "b.db")
+        self.other_host("b.db", 10**15)
+        for name in ("a.db", "b.db"):
+            self.script(name, "INSERT INTO rtl_tracepoint_metadata SELECT process, max(uid), key, value, 0, 0 FROM rtl_tracepoint,"
+                        " (SELECT 'uuid' AS key, 'GPU-XX' AS value UNION SELECT 'node', gpu FROM rtl_dispatches) GROUP BY 1, 3")
+        self.rtl("merge", "-o", "all.db", "a.db", "b.db")
+        self.assertEqual(self.ask("all.db", "SELECT count(DISTINCT gpuId) FROM rocpd_op"), [(2,)])
+
     def test_merged_and_one_more(self):
         self.make("a.db", "b.db", "c.db")
         self.other_host("b.db", 10**15)
