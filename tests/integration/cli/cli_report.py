@@ -257,6 +257,9 @@ class Browser(Case):
             document.body.dataset.processes = rows("process_table");
             document.body.dataset.bars = [...$("bars").children].map(c => c.className ? "" : c.textContent).filter(t => t).join(";");
             document.body.dataset.ranks = $("ranks") !== null;
+            // the cause gets the room and is cut at its end, no other cell is
+            document.body.dataset.cells = [...$("gap_table").tBodies[0].rows[0].cells].map(c =>
+                [getComputedStyle(c).textAlign, getComputedStyle(c).overflowX]).join();
           """)
         summary = json.loads(self.rtl("summary", "--json", "run.db").stdout)
         gaps = sorted((g["begin_ns"] - g["end_ns"], d["gpu"]) for d in summary["devices"] for g in d["gaps"])
@@ -268,6 +271,7 @@ class Browser(Case):
                          len(summary["processes"]))
         self.assertRegex(shown, r'data-bars="GPU 1, [^"]*;GPU 2, [^"]*;GPU kernels, [^"]*;HIP calls, ')
         self.assertIn('data-ranks="false"', shown)
+        self.assertIn('data-cells="right,visible,right,visible,right,visible,left,hidden"', shown)
 
     def test_graph_and_step__drawn_with_nodes_and_paths_and_ranks(self):
         self.make()
