@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See model.h: tables. Numbers stand in columns as wide as they need; names come last and get the rest of the line,
  * those that do not fit lose their middle, such that different ones look different. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -53,26 +54,20 @@ static int names_shared(const char **names, const struct summary_row *given, siz
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = (struct named){names[i] ? names[i] : "",
 					   given[i].name ? given[i].name : "", i};
-	/* Which is most like a name stands beside it, or beside its equals. */
+	/* Which is most like a name stands beside it and its equals. */
 	qsort(sorted, count, sizeof(*sorted), compare_named);
-	for (size_t i = 1; i < count; i++) {
-		const struct named *a = &sorted[i - 1], *b = &sorted[i];
+	for (size_t i = 0, next, before = 0; i < count;) {
+		const struct named *a = &sorted[i], *b;
 		size_t n = 0;
 
-		if (!strcmp(a->given, b->given))
-			n = shared[a->at];
-		else
-			while (a->name[n] && a->name[n] == b->name[n])
-				n++;
-		if (n > shared[a->at])
-			shared[a->at] = n;
-		shared[b->at] = n;
-	}
-	for (size_t i = count; i-- > 1;) {
-		const struct named *a = &sorted[i - 1], *b = &sorted[i];
-
-		if (!strcmp(a->given, b->given) && shared[b->at] > shared[a->at])
-			shared[a->at] = shared[b->at];
+		for (next = i + 1; next < count && !strcmp(sorted[next].given, a->given);)
+			next++;
+		b = &sorted[next]; /* there is one more */
+		while (b->name && a->name[n] && a->name[n] == b->name[n])
+			n++;
+		for (; i < next; i++)
+			shared[sorted[i].at] = n > before ? n : before;
+		before = n;
 	}
 	free(sorted);
 	return 0;
@@ -92,6 +87,25 @@ static const char *open_of(const char *name, const char *end)
 			return at;
 	}
 	return NULL;
+}
+
+/* Namespaces, before each name in a name. */
+static void drop_namespaces(char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	char *to = name;
+
+	for (const char *at = name; (*to = *at);) {
+		if (!strncmp(at, anonymous, strlen(anonymous))) {
+			at += strlen(anonymous);
+		} else if (strncmp(at, "::", 2) || (to > name && strchr(">)}", to[-1]))) {
+			to++, at++;
+		} else {
+			while (to > name && (isalnum((unsigned char)to[-1]) || to[-1] == '_'))
+				to--;
+			at += 2;
+		}
+	}
 }
 
 /* A function's name without its result and its parameters, and one of Tensile's without what follows the problem and
@@ -248,13 +262,15 @@ static void print_row(FILE *file, const struct summary_row *row, const size_t wi
 	}
 }
 
-/* Names that do not fit lose their types, unless those told them apart; `own`, to be freed, has those that did. */
+/* Names that do not fit lose their types, and then namespaces, unless those told them apart; `own`, to be freed, has those that did. */
 static int shorten(const char **names, const struct summary_row *given, size_t count, size_t width,
 		   char **own, size_t *shared)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i && given[i].name && strlen(given[i].name) > width)
 			own[i] = without_types(given[i].name);
+		if (own[i] && strlen(own[i]) > width)
+			drop_namespaces(own[i]);
 		names[i] = own[i] ? own[i] : given[i].name;
 	}
 	if (names_shared(names, given, count, shared))

@@ -220,6 +220,31 @@ TEST(test_text__calls_by_gpu__says_that_they_have_none)
 	summary_destroy(summary);
 }
 
+/* Of kernels in namespaces, too, the name is shown first. */
+TEST(test_text__long_names__without_namespaces)
+{
+	static const char *const names[] = {
+		"void at::native::elementwise_kernel<4, at::native::Add<float> >(int, float*)",
+		"void at::native::elementwise_kernel<4, at::native::Mul<float> >(int, float*)",
+		"void at::(anonymous namespace)::Outer<at::X>::inner_kernel<at::Y>(int)"};
+	struct summary *summary = summary_create();
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		summary_group_add(summary_group(summary_section(summary, "s", "task", "t"),
+						names[i]),
+				  10);
+	summary_print_text(summary, file, &(struct summary_style){.title = "", .columns = 80});
+	fclose(file);
+	assert_non_null(strstr(text, "  elementwise_kernel<4, Add<float> >\n"));
+	assert_non_null(strstr(text, "  elementwise_kernel<4, Mul<float> >\n"));
+	assert_non_null(strstr(text, "  Outer<X>::inner_kernel<Y>\n"));
+	free(text);
+	summary_destroy(summary);
+}
+
 /* Where they differ is what is shown of them, wherever that is. */
 TEST(test_text__names_alike__look_different)
 {
