@@ -38,18 +38,16 @@ static void cut_gaps(struct gaps *gaps, uint64_t begin, uint64_t end)
 	gaps->kept = 0;
 	gaps->count -= old.kept;
 	for (size_t i = 0; i < old.kept; i++) {
-		struct gap before = old.longest[i], after = before;
+		const struct gap *gap = &old.longest[i];
 
-		if (before.end > begin && before.begin < end) {
-			memset(before.parts, 0, sizeof(before.parts));
-			memset(after.parts, 0, sizeof(after.parts));
-			before.end = begin;
-			after.begin = end;
-			if (after.begin < after.end)
-				keep_gap(gaps, &after);
+		if (gap->end <= begin || gap->begin >= end) {
+			keep_gap(gaps, gap);
+			continue;
 		}
-		if (before.begin < before.end)
-			keep_gap(gaps, &before);
+		if (gap->end > end)
+			keep_gap(gaps, &(struct gap){.begin = end, .end = gap->end});
+		if (gap->begin < begin)
+			keep_gap(gaps, &(struct gap){.begin = gap->begin, .end = begin});
 	}
 }
 
@@ -355,26 +353,16 @@ static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const st
 	add(gpu, why_late(gpu, next), NULL, NULL, end - submit);
 }
 
-/* The same, and it may have been off. */
+/* The same, and it may have been off: before and behind that, too, the GPU may have done what is not recorded. */
 static void tell_idle(struct gpu_time *gpu, uint64_t at, uint64_t end, const struct gpu_work *next,
 		      const struct gpu_work *first)
 {
 	const struct host_time *host = gpu->host;
 
-	for (size_t i = 0; i < host->pause_count; i++) {
-		const struct pause *pause = &host->pauses[i];
-		const uint64_t from = pause->begin > at ? pause->begin : at;
-		const uint64_t to = pause->end < end ? pause->end : end;
-
-		if (from >= to || (pause->process && pause->process != next->thread->process))
-			continue;
-		/* Before and behind it, too, the GPU may have done what is not recorded. */
-		if (!gpu->onto)
+	for (const struct pause *p = host->pauses; p < host->pauses + host->pause_count; p++)
+		if (p->begin < end && p->end > at &&
+		    (!p->process || p->process == next->thread->process))
 			return add(gpu, IDLE_PAUSED, NULL, NULL, end - at);
-		explain(gpu, at, from, next, first);
-		add(gpu, IDLE_PAUSED, NULL, NULL, to - from);
-		at = to;
-	}
 	explain(gpu, at, end, next, first);
 }
 

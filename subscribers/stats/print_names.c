@@ -29,48 +29,46 @@ unsigned summary_line_width(FILE *file, unsigned asked)
 	return COLUMNS_WIDE;
 }
 
-struct named {
-	const char *name, *given;
-	size_t at;
+/* A row's name. */
+struct label {
+	const char *given, *name; /* as it is shown */
+	char *own;                /* the same, to be freed, or NULL */
+	size_t row, shared;
 };
 
-static int compare_named(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b)
 {
-	const struct named *x = a, *y = b;
+	const struct label *x = a, *y = b;
 	const int order = strcmp(x->name, y->name);
 
 	return order ? order : strcmp(x->given, y->given);
 }
 
-/* How many bytes at its begin each name shares with that which is most like it, of those that were given another
- * one. 0, or RTL_ENOMEM. */
-static int names_shared(const char **names, const struct summary_row *given, size_t count,
-			size_t *shared)
+static int compare_rows(const void *a, const void *b)
 {
-	struct named *sorted = calloc(count + 1, sizeof(*sorted));
+	return ((const struct label *)a)->row < ((const struct label *)b)->row ? -1 : 1;
+}
 
-	if (!sorted)
-		return RTL_ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = (struct named){names[i] ? names[i] : "",
-					   given[i].name ? given[i].name : "", i};
+/* How many bytes at its begin each name shares with that which is most like it, of those that were given another
+ * one. There is an empty label behind the last. */
+static void find_shared(struct label *labels, size_t count)
+{
+	qsort(labels, count, sizeof(*labels), compare_labels);
 	/* Which is most like a name stands beside it and its equals. */
-	qsort(sorted, count, sizeof(*sorted), compare_named);
 	for (size_t i = 0, next, before = 0; i < count;) {
-		const struct named *a = &sorted[i], *b;
+		const char *name = labels[i].name, *like;
 		size_t n = 0;
 
-		for (next = i + 1; next < count && !strcmp(sorted[next].given, a->given);)
+		for (next = i + 1; next < count && !strcmp(labels[next].given, labels[i].given);)
 			next++;
-		b = &sorted[next]; /* there is one more */
-		while (b->name && a->name[n] && a->name[n] == b->name[n])
+		like = labels[next].name;
+		while (like && name[n] && name[n] == like[n])
 			n++;
 		for (; i < next; i++)
-			shared[sorted[i].at] = n > before ? n : before;
+			labels[i].shared = n > before ? n : before;
 		before = n;
 	}
-	free(sorted);
-	return 0;
+	qsort(labels, count, sizeof(*labels), compare_rows);
 }
 
 /* ---- shorter names */
@@ -112,7 +110,7 @@ static void drop_namespaces(char *name)
  * the tile (Cijk_Alik_Bljk_HB_MT16x16x16); to be freed. NULL: it has none, or out of memory. */
 static char *without_types(const char *name)
 {
-	const char *end = name + strlen(name), *start = name, *at;
+	const char *end = name + strlen(name), *at;
 	const char *tile = strncmp(name, "Cijk_", 5) ? NULL : strstr(name, "_MT");
 
 	if (tile)
@@ -130,9 +128,8 @@ static char *without_types(const char *name)
 		if (!at)
 			return NULL;
 	}
-	if (*at == ' ')
-		start = at + 1;
-	return start < end ? strndup(start, (size_t)(end - start)) : NULL;
+	at += *at == ' ';
+	return at < end ? strndup(at, (size_t)(end - at)) : NULL;
 }
 
 static bool continues_character(char c)
@@ -189,14 +186,14 @@ static void print_name(FILE *file, const char *name, size_t width, size_t shared
 
 char *summary_cut_name(const char *name, unsigned columns, unsigned others)
 {
-	const unsigned least = others + NAME_COLUMNS;
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
 		return NULL;
-	print_name(file, name, (columns > least ? columns : least) - others, 0);
+	print_name(file, name, columns > others + NAME_COLUMNS ? columns - others : NAME_COLUMNS,
+		   0);
 	fclose(file);
 	return text;
 }
@@ -262,50 +259,46 @@ static void print_row(FILE *file, const struct summary_row *row, const size_t wi
 	}
 }
 
-/* Names that do not fit lose their types, and then namespaces, unless those told them apart; `own`, to be freed, has those that did. */
-static int shorten(const char **names, const struct summary_row *given, size_t count, size_t width,
-		   char **own, size_t *shared)
+/* Names that do not fit lose their types, and then namespaces, unless those told them apart. To be freed. */
+static struct label *make_labels(const struct summary_row *rows, size_t count, size_t width)
 {
+	struct label *labels = calloc(count + 1, sizeof(*labels));
+
+	if (!labels)
+		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (i && given[i].name && strlen(given[i].name) > width)
-			own[i] = without_types(given[i].name);
-		if (own[i] && strlen(own[i]) > width)
-			drop_namespaces(own[i]);
-		names[i] = own[i] ? own[i] : given[i].name;
+		const char *given = rows[i].name ? rows[i].name : "";
+		char *own = i && strlen(given) > width ? without_types(given) : NULL;
+
+		if (own && strlen(own) > width)
+			drop_namespaces(own);
+		labels[i] = (struct label){given, own ? own : given, own, i, 0};
 	}
-	if (names_shared(names, given, count, shared))
-		return RTL_ENOMEM;
-	for (size_t i = 1; i < count; i++)
-		if (own[i] && shared[i] == strlen(own[i]))
-			names[i] = given[i].name;
-	memset(shared, 0, count * sizeof(*shared));
-	return names_shared(names, given, count, shared);
+	find_shared(labels, count);
+	for (size_t i = 0; i < count; i++)
+		if (labels[i].own && labels[i].shared == strlen(labels[i].own))
+			labels[i].name = labels[i].given;
+	find_shared(labels, count);
+	return labels;
 }
 
 void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
 			 const struct summary_table *table)
 {
-	size_t *shared = calloc(count, sizeof(*shared)), widths[SUMMARY_CELLS];
+	size_t widths[SUMMARY_CELLS];
 	const size_t used = choose_widths(widths, rows, count, table);
 	const size_t width =
 		table->columns > used + NAME_COLUMNS ? table->columns - used : NAME_COLUMNS;
-	const char **names = calloc(count, sizeof(*names));
-	char **own = calloc(count, sizeof(*own));
+	struct label *labels = make_labels(rows, count, width);
 
-	if (!shared || !names || !own || shorten(names, rows, count, width, own, shared))
-		goto out;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; labels && i < count; i++) {
 		print_row(file, &rows[i], widths, table);
-		if (names[i] && *names[i]) {
+		if (*labels[i].name) {
 			fputs("  ", file);
-			print_name(file, names[i], width, shared[i]);
+			print_name(file, labels[i].name, width, labels[i].shared);
 		}
 		fputc('\n', file);
+		free(labels[i].own);
 	}
-out:
-	for (size_t i = 0; own && i < count; i++)
-		free(own[i]);
-	free(own);
-	free(names);
-	free(shared);
+	free(labels);
 }

@@ -176,15 +176,14 @@ static void print_failed(FILE *file, const struct summary_view *view)
 static void print_open(FILE *file, const struct summary_section *section)
 {
 	const bool on_gpu = !strcmp(section->kind, "task") || !strcmp(section->kind, "transfer");
-	const char *before =
-		on_gpu ? "under way when the process ended: " : "open when the process ended: ";
 	char duration[SUMMARY_DURATION_SIZE];
 	uint32_t i;
 
 	for (i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
 		const struct summary_open *open = &section->open[i];
 
-		fputs(i ? ",\n  " : before, file);
+		fputs(i ? ",\n  " : on_gpu ? "under way" : "open", file);
+		fputs(i ? "" : " when the process ended: ", file);
 		summary_print_bytes(file, open->name, strlen(open->name));
 		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
 			summary_duration(duration, open->duration_ns));

@@ -53,16 +53,15 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 	size_t n = 0;
 
 	for (const struct summary_process *p = summary->processes; p; p = p->next)
-		n += is_of_use(p);
-	*count = n;
+		n++;
+	*count = 0;
 	*list = calloc(n + 1, sizeof(**list));
 	if (!*list)
 		return RTL_ENOMEM;
-	n = 0;
 	for (const struct summary_process *p = summary->processes; p; p = p->next)
 		if (is_of_use(p))
-			(*list)[n++] = *p;
-	qsort(*list, n, sizeof(**list), compare);
+			(*list)[(*count)++] = *p;
+	qsort(*list, *count, sizeof(**list), compare);
 	return 0;
 }
 

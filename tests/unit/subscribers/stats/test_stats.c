@@ -172,27 +172,36 @@ TEST(test_duration__each_unit__four_digits)
 	}
 }
 
+/* Of a summary, which is no more. */
+static char *text_of(struct summary *summary, unsigned columns)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	summary_print_text(summary, file,
+			   &(struct summary_style){.title = "", .columns = columns});
+	fclose(file);
+	summary_destroy(summary);
+	return text;
+}
+
 static void assert_lines_fit(unsigned columns)
 {
 	static const char name[] = "void a_namespace::a_kernel<float, 17>(float const*, float*, "
 				   "unsigned int, some::long::type<4>, another::type)";
 	struct summary *summary = summary_create();
 	struct summary_section *section = summary_section(summary, "s", "task", "t");
-	const struct summary_style style = {.title = "", .columns = columns};
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	char *text;
 
 	for (uint64_t i = 1; i < 1000000; i++)
 		summary_group_add(summary_group(section, i % 10 ? name : "short"), i * 977);
-	summary_print_text(summary, file, &style);
-	fclose(file);
+	text = text_of(summary, columns);
 	/* what it returns and takes goes first */
 	assert_non_null(strstr(text, "  a_namespace::a_kernel<float, 17>\n"));
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
 		assert_true(strcspn(line, "\n") <= columns);
 	free(text);
-	summary_destroy(summary);
 }
 
 TEST(test_text__long_names__lines_fit)
@@ -207,42 +216,35 @@ TEST(test_text__long_names__lines_fit)
 TEST(test_text__calls_by_gpu__says_that_they_have_none)
 {
 	struct summary *summary = summary_create();
-	char error[SUMMARY_ERROR], *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	char error[SUMMARY_ERROR], *text;
 
 	assert_int_equal(summary_set_by(summary, "gpu", NULL, error), 0);
 	summary_group_add(summary_group(summary_section(summary, "s", "function", "t"), "f"), 10);
-	summary_print_text(summary, file, &(struct summary_style){.title = ""});
-	fclose(file);
+	text = text_of(summary, 0);
 	assert_non_null(strstr(text, "(not by gpu, which these calls do not have)"));
 	free(text);
-	summary_destroy(summary);
 }
 
 /* Of kernels in namespaces, too, the name is shown first. */
 TEST(test_text__long_names__without_namespaces)
 {
-	static const char *const names[] = {
-		"void at::native::elementwise_kernel<4, at::native::Add<float> >(int, float*)",
-		"void at::native::elementwise_kernel<4, at::native::Mul<float> >(int, float*)",
-		"void at::(anonymous namespace)::Outer<at::X>::inner_kernel<at::Y>(int)"};
+	static const char *const names[][2] = {
+		{"void at::native::elementwise_kernel<4, at::native::Add<float> >(int, float*)",
+		 "  elementwise_kernel<4, Add<float> >\n"},
+		{"void at::native::elementwise_kernel<4, at::native::Mul<float> >(int, float*)",
+		 "  elementwise_kernel<4, Mul<float> >\n"},
+		{"void at::(anonymous namespace)::Outer<at::X>::inner_kernel<at::Y>(int)",
+		 "  Outer<X>::inner_kernel<Y>\n"}};
 	struct summary *summary = summary_create();
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	struct summary_section *section = summary_section(summary, "s", "task", "t");
+	char *text;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		summary_group_add(summary_group(summary_section(summary, "s", "task", "t"),
-						names[i]),
-				  10);
-	summary_print_text(summary, file, &(struct summary_style){.title = "", .columns = 80});
-	fclose(file);
-	assert_non_null(strstr(text, "  elementwise_kernel<4, Add<float> >\n"));
-	assert_non_null(strstr(text, "  elementwise_kernel<4, Mul<float> >\n"));
-	assert_non_null(strstr(text, "  Outer<X>::inner_kernel<Y>\n"));
+	for (int i = 0; i < 3; i++)
+		summary_group_add(summary_group(section, names[i][0]), 10);
+	text = text_of(summary, 80);
+	for (int i = 0; i < 3; i++)
+		assert_non_null(strstr(text, names[i][1]));
 	free(text);
-	summary_destroy(summary);
 }
 
 /* Where they differ is what is shown of them, wherever that is. */
@@ -262,10 +264,8 @@ TEST(test_text__names_alike__look_different)
 	for (unsigned columns = 60; columns < 220; columns++) {
 		struct summary *summary = summary_create();
 		struct summary_section *section = summary_section(summary, "s", "task", "t");
-		const struct summary_style style = {.title = "", .columns = columns};
-		char *text = NULL, *lines[16];
-		size_t size, count = 0;
-		FILE *file = open_memstream(&text, &size);
+		char *text, *lines[16];
+		size_t count = 0;
 
 		for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
 			char name[256];
@@ -273,8 +273,7 @@ TEST(test_text__names_alike__look_different)
 			snprintf(name, sizeof(name), "%s%s%s", head, types[i], tail);
 			summary_group_add(summary_group(section, name), 10);
 		}
-		summary_print_text(summary, file, &style);
-		fclose(file);
+		text = text_of(summary, columns);
 		for (char *line = strtok(text, "\n"); line && count < 16; line = strtok(NULL, "\n"))
 			lines[count++] = line;
 		assert_int_equal(count, 2 + sizeof(types) / sizeof(*types));
@@ -284,7 +283,6 @@ TEST(test_text__names_alike__look_different)
 			assert_null(strstr(lines[i], "\xa9.\xc3"));
 		}
 		free(text);
-		summary_destroy(summary);
 	}
 }
 
