@@ -119,6 +119,18 @@ CHECK_USED static uint64_t monotonic_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+#ifdef __HIP__
+/* A function, such as of roctx, without which the program is skipped. */
+template <typename T> static void find_or_skip(T &function, const char *name)
+{
+	*reinterpret_cast<void **>(&function) = dlsym(RTLD_DEFAULT, name);
+	if (!function) {
+		printf("%s: SKIPPED: there is no %s\n", PROGRAM, name);
+		exit(EXIT_SKIPPED);
+	}
+}
+#endif
+
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition))                                                                  \

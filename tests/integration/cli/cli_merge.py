@@ -109,7 +109,6 @@ class Merge(Case):
         self.refused(1, "b.db: shares no collective", "merge", "--align-collectives", "-o", "x.db", "a.db", "b.db")
 
     def test_gpus_without_uuid__apart(self):
-        """The runtime's word for none is not that of one GPU."""
         self.make("a.db", "b.db")
         self.other_host("b.db", 10**15)
         for name in ("a.db", "b.db"):

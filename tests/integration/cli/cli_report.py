@@ -257,7 +257,6 @@ class Browser(Case):
             document.body.dataset.processes = rows("process_table");
             document.body.dataset.bars = [...$("bars").children].map(c => c.className ? "" : c.textContent).filter(t => t).join(";");
             document.body.dataset.ranks = $("ranks") !== null;
-            // the cause gets the room and is cut at its end, no other cell is
             document.body.dataset.cells = [...$("gap_table").tBodies[0].rows[0].cells].map(c =>
                 [getComputedStyle(c).textAlign, getComputedStyle(c).overflowX]).join();
           """)

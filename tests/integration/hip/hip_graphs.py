@@ -13,6 +13,7 @@ import sys
 sys.path.insert(0, os.environ["RTL_PYTHON"])
 os.environ["RTL"] = os.environ["RTL_BUILD_DIR"] + "/bin/rtl"
 
+import gpu_log  # pylint: disable=wrong-import-position
 import rtl  # pylint: disable=wrong-import-position
 
 WORK = """SELECT a.args, l.api_id, w.name, w.begin_ns, w.end_ns, w.submit_ns, w.queue, w.packet_id FROM rocpd_api_ops AS l
@@ -20,14 +21,6 @@ WORK = """SELECT a.args, l.api_id, w.name, w.begin_ns, w.end_ns, w.submit_ns, w.
     SELECT op_id, kernel AS name, begin_ns, end_ns, submit_ns, queue, packet_id FROM rtl_dispatches UNION ALL
     SELECT op_id, 'copy', begin_ns, end_ns, submit_ns, 0, 0 FROM rtl_copies) AS w USING (op_id)
   WHERE a.function = 'hipGraphLaunch' ORDER BY l.api_id, w.submit_ns, w.queue, w.packet_id, w.begin_ns"""
-
-
-def read_log(path):
-    """Begin and end of kernels of the program, by their mangled names."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        rows = (dict(re.findall(r"(\w+)=(\S*)", line)) for line in file)
-        return collections.Counter((int(row["start"]), int(row["end"])) for row in rows
-                                   if row.get("kind") == "dispatch" and "graph_" in row["name"])
 
 
 def read_launches(database):
@@ -120,7 +113,7 @@ def main():
         graphs = trace.graphs()
     with sqlite3.connect(sys.argv[1]) as database:
         kinds = read_launches(database)
-    problems, logged = [], read_log(sys.argv[3])
+    problems, logged = [], collections.Counter(work[:2] for work in gpu_log.dispatches(sys.argv[3], "graph_"))
     kernels = collections.Counter(tuple(work[:2]) for (_, names), of in kinds.items() for works in of
                                   for name, work in zip(names, works) if "graph_" in name)
     if kernels != logged:

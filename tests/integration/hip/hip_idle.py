@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-BLOCK = 64
+import gpu_log
 
 
 def union(intervals):
@@ -27,13 +27,7 @@ def main():
     with open(sys.argv[2], encoding="utf-8") as file:
         known = {cause: (int(least), int(most))
                  for cause, least, most in re.findall(r"^idle (\w+) (\d+) (\d+)$", file.read(), re.M)}
-    kernels = []
-    with open(sys.argv[3], encoding="utf-8", errors="replace") as file:
-        for line in file:
-            row = dict(re.findall(r"(\w+)=(\S*)", line))
-            if row.get("kind") == "dispatch" and "work" in row["name"]:
-                kernels.append((int(row["start"]), int(row["end"]), int(row["grid"].split(",")[0]) // BLOCK))
-    kernels.sort()
+    kernels = gpu_log.dispatches(sys.argv[3], "work")
     # one kernel of each pause is in the log alone: between it and the next are no others
     rounds = sum(blocks == 2 for _, _, blocks in kernels)
     per_round = 2 + 2 + 4 + 3  # asleep, calls, a graph, a pause

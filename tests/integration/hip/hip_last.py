@@ -12,19 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+import gpu_log
+
 RTL = os.path.join(os.environ["RTL_BUILD_DIR"], "bin", "rtl")
 HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def numbers(path):
-    """Of the kernels in the log, by their ends."""
-    found = []
-    with open(path, encoding="utf-8", errors="replace") as file:
-        for line in file:
-            if " kind=dispatch " in line and " name=numbered" in line:
-                row = dict(re.findall(r"(\w+)=(\S*)", line))
-                found.append((int(row["end"]), int(row["grid"].split(",")[0]) // 64))
-    return [n for _, n in sorted(found)]
 
 
 def look(name, problems):
@@ -60,7 +51,7 @@ def main():
         if done.returncode:
             print(done.stdout, done.stderr, file=sys.stderr)
             sys.exit(done.returncode)
-        log = numbers(folder + "/log")
+        log = [n for _, n in sorted(kernel[1:] for kernel in gpu_log.dispatches(folder + "/log", "numbered"))]
         at_snapshot = int(re.search(r"^launched (\d+)$", done.stdout, re.M)[1])
         now, now_left, now_open = look(folder + "/now.db", problems)
         last, last_left, last_open = look(folder + "/run.db", problems)

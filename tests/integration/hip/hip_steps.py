@@ -4,24 +4,19 @@
 kernels as long as the GPU's log has them, waits by when the work was submitted, the rest on the host."""
 import collections
 import os
-import re
 import sys
 
 sys.path.insert(0, os.environ["RTL_PYTHON"])
 os.environ["RTL"] = os.environ["RTL_BUILD_DIR"] + "/bin/rtl"
 
+import gpu_log  # pylint: disable=wrong-import-position
 import rtl  # pylint: disable=wrong-import-position
-
-BLOCK = 64
 
 
 def main():
     kernels = collections.defaultdict(list)  # blocks -> (begin, end), as the GPU ran them
-    with open(sys.argv[3], encoding="utf-8", errors="replace") as file:
-        for line in file:
-            row = dict(re.findall(r"(\w+)=(\S*)", line))
-            if row.get("kind") == "dispatch" and "work" in row["name"]:
-                kernels[int(row["grid"].split(",")[0]) // BLOCK].append((int(row["start"]), int(row["end"])))
+    for begin, end, blocks in gpu_log.dispatches(sys.argv[3], "work"):
+        kernels[blocks].append((begin, end))
     with rtl.Trace(sys.argv[1]) as trace:
         steps = {step.name: step for step in trace.steps()}
         ranges = collections.defaultdict(list)

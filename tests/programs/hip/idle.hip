@@ -8,7 +8,6 @@
  * Kernels of a graph have grids of 2 blocks and more. */
 #define PROGRAM "idle"
 #include "../check.h"
-#include <dlfcn.h>
 #include <hip/hip_runtime.h>
 
 static int (*range_push)(const char *), (*range_pop)(), (*pause_all)(uint64_t),
@@ -19,14 +18,6 @@ __global__ void work(unsigned *data)
 {
 	if (data)
 		data[0] = 1;
-}
-
-static uint64_t now_ns()
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 struct known {
@@ -41,7 +32,7 @@ static known asleep{"outside_hip", 0, 0}, in_calls{"in_call", 0, 0}, in_waits{"i
 static void add(known &to, uint64_t least, uint64_t begin)
 {
 	to.least += least;
-	to.most += now_ns() - begin;
+	to.most += monotonic_ns() - begin;
 }
 
 static void kernel(unsigned blocks = 1)
@@ -56,11 +47,11 @@ static void sleep_in_range()
 
 	kernel();
 	CHECK_HIP(hipDeviceSynchronize());
-	begin = now_ns();
+	begin = monotonic_ns();
 	range_push("asleep");
-	slept = now_ns();
+	slept = monotonic_ns();
 	usleep(15000);
-	slept = now_ns() - slept;
+	slept = monotonic_ns() - slept;
 	range_pop();
 	add(asleep, slept, begin);
 	kernel();
@@ -75,13 +66,13 @@ static void call_and_wait()
 	kernel();
 	CHECK_HIP(hipDeviceSynchronize());
 	for (int i = 0; i < 5; i++) {
-		begin = now_ns();
+		begin = monotonic_ns();
 		CHECK_HIP(hipMalloc(&memory, 1 << 20));
 		add(in_calls, 0, begin);
-		begin = now_ns();
+		begin = monotonic_ns();
 		CHECK_HIP(hipDeviceSynchronize());
 		add(in_waits, 0, begin);
-		begin = now_ns();
+		begin = monotonic_ns();
 		CHECK_HIP(hipFree(memory));
 		add(in_calls, 0, begin);
 	}
@@ -92,16 +83,16 @@ static void call_and_wait()
 /* Around the pause too, in the same gap, the GPU may have done what is not recorded. */
 static void be_paused()
 {
-	const uint64_t begin = now_ns();
+	const uint64_t begin = monotonic_ns();
 
 	kernel();
 	CHECK_HIP(hipDeviceSynchronize());
 	pause_all(0);
-	const uint64_t slept = now_ns();
+	const uint64_t slept = monotonic_ns();
 	usleep(20000);
 	kernel();
 	CHECK_HIP(hipDeviceSynchronize());
-	const uint64_t least = now_ns() - slept;
+	const uint64_t least = monotonic_ns() - slept;
 	resume_all(0);
 	kernel();
 	CHECK_HIP(hipDeviceSynchronize());
@@ -122,25 +113,16 @@ static hipGraphExec_t make_graph(hipStream_t stream)
 	return exec;
 }
 
-template <typename T> static void find(T &function, const char *name)
-{
-	*reinterpret_cast<void **>(&function) = dlsym(RTLD_DEFAULT, name);
-	if (!function) {
-		printf("%s: SKIPPED: there is no %s\n", PROGRAM, name);
-		exit(EXIT_SKIPPED);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const long rounds = number_arg(argc, argv, 1, 5);
 	hipGraphExec_t graph;
 	hipStream_t stream;
 
-	find(range_push, "roctxRangePushA");
-	find(range_pop, "roctxRangePop");
-	find(pause_all, "roctxProfilerPause");
-	find(resume_all, "roctxProfilerResume");
+	find_or_skip(range_push, "roctxRangePushA");
+	find_or_skip(range_pop, "roctxRangePop");
+	find_or_skip(pause_all, "roctxProfilerPause");
+	find_or_skip(resume_all, "roctxProfilerResume");
 	kernel();
 	CHECK_HIP(hipStreamCreate(&stream));
 	graph = make_graph(stream);

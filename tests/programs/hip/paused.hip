@@ -9,7 +9,6 @@
 #define PROGRAM "paused"
 #include "../check.h"
 #include <cstring>
-#include <dlfcn.h>
 #include <hip/hip_runtime.h>
 #include <string>
 #include <thread>
@@ -110,28 +109,19 @@ static void in_across(const buffers &b)
 	work(b, false);
 }
 
-template <typename T> static void find(T &function, const char *name)
-{
-	*reinterpret_cast<void **>(&function) = dlsym(RTLD_DEFAULT, name);
-	if (!function) {
-		printf("%s: SKIPPED: there is no %s\n", PROGRAM, name);
-		exit(EXIT_SKIPPED);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const long rounds = number_arg(argc, argv, 1, 10);
 	const bool ranges = argc > 2 && !strcmp(argv[2], "ranges");
 	buffers b;
 
-	find(pause_all, "roctxProfilerPause");
-	find(resume_all, "roctxProfilerResume");
-	find(range_push, "roctxRangePushA");
-	find(range_pop, "roctxRangePop");
-	find(range_start, "roctxRangeStartA");
-	find(range_stop, "roctxRangeStop");
-	find(mark, "roctxMarkA");
+	find_or_skip(pause_all, "roctxProfilerPause");
+	find_or_skip(resume_all, "roctxProfilerResume");
+	find_or_skip(range_push, "roctxRangePushA");
+	find_or_skip(range_pop, "roctxRangePop");
+	find_or_skip(range_start, "roctxRangeStartA");
+	find_or_skip(range_stop, "roctxRangeStop");
+	find_or_skip(mark, "roctxMarkA");
 	CHECK_HIP(hipStreamCreate(&b.stream));
 	CHECK_HIP(hipHostMalloc((void **)&b.host, 2 * copy_bytes, 0));
 	CHECK_HIP(hipMalloc((void **)&b.gpu, 2 * copy_bytes));

@@ -25,23 +25,14 @@ static void kernel(unsigned blocks, hipStream_t stream)
 	CHECK_HIP(hipGetLastError());
 }
 
-template <typename T> static void find(T &function, const char *name)
-{
-	*reinterpret_cast<void **>(&function) = dlsym(RTLD_DEFAULT, name);
-	if (!function) {
-		printf("%s: SKIPPED: there is no %s\n", PROGRAM, name);
-		exit(EXIT_SKIPPED);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const long rounds = number_arg(argc, argv, 1, 4);
 	hipStream_t streams[3];
 	hipEvent_t event;
 
-	find(range_push, "roctxRangePushA");
-	find(range_pop, "roctxRangePop");
+	find_or_skip(range_push, "roctxRangePushA");
+	find_or_skip(range_pop, "roctxRangePop");
 	for (hipStream_t &stream : streams) {
 		CHECK_HIP(hipStreamCreate(&stream));
 		kernel(7, stream);

@@ -179,8 +179,7 @@ static char *text_of(struct summary *summary, unsigned columns)
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	summary_print_text(summary, file,
-			   &(struct summary_style){.title = "", .columns = columns});
+	summary_print_text(summary, file, &(struct summary_style){.title = "", .columns = columns});
 	fclose(file);
 	summary_destroy(summary);
 	return text;
