@@ -74,9 +74,7 @@ static int diff(struct summary_difference *how, struct summary **runs)
 	}
 	while (count)
 		summary_destroy(runs[--count]);
-	if (status || unfinished)
-		return status ? status : unfinished;
-	return slower ? CLI_DIFFERENT : CLI_OK;
+	return status ? status : unfinished ? unfinished : slower ? CLI_DIFFERENT : CLI_OK;
 }
 
 /* Two files, or some before and some behind "--". False: neither. */

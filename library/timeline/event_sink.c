@@ -199,6 +199,8 @@ void event_sink_finish(struct event_sink *sink)
 	counters_end(sink);
 	event_sink_update_ledger(sink, true);
 	sink->timeline.interrupted = sink->host->property(sink->host, "interrupted");
+	sink->timeline.ended = sink->host->property(sink->host, "ended");
+	sink->timeline.pauses = sink->host->property(sink->host, "pauses");
 	timeline_finish(&sink->timeline);
 }
 

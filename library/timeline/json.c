@@ -261,9 +261,10 @@ static char *tail(struct timeline *timeline, size_t *length)
 	fputs("\n],\n", out);
 	json_print(&json,
 		   "metadata:{rtl:{version:%s clock:%s base_ns:%lu base_unix_ns:%ld complete:%i"
-		   " ?interrupted:%s ledger:[",
+		   " ?interrupted:%s ended:%s pauses:%s ledger:[",
 		   HOST_RTL_VERSION, "CLOCK_BOOTTIME", timeline->base_ns, timeline->unix_ns,
-		   !timeline_error(timeline), timeline->interrupted);
+		   !timeline_error(timeline), timeline->interrupted, timeline->ended,
+		   timeline->pauses);
 	for (size_t i = 0; i < timeline->ledger_count; i++) {
 		const struct rtl_ledger *l = &timeline->ledgers[i].counts;
 

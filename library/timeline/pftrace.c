@@ -500,7 +500,7 @@ static struct timeline_value text(struct timeline *timeline, const char *key, co
 				       .length = (uint32_t)strlen(value)};
 }
 
-/* The ledger, as marks on a track of its own at the end. */
+/* The ledger, and how the command ended, as marks on a track of its own at the end. */
 static void end(struct timeline *timeline)
 {
 	struct timeline_process *p =
@@ -530,6 +530,8 @@ static void end(struct timeline *timeline)
 
 		add_mark(timeline, track, l->cause, values, 2);
 	}
+	if (track && timeline->ended)
+		add_mark(timeline, track, timeline->ended, NULL, 0);
 }
 
 const struct timeline_writer timeline_pftrace = {

@@ -175,7 +175,7 @@ struct timeline {
 	struct timeline_ledger *ledgers;
 	struct timeline_loss *losses;
 	size_t ledger_count, loss_count;
-	const char *interrupted; /**< a line, or NULL */
+	const char *interrupted, *ended, *pauses; /**< of the host's properties, or NULL */
 	/* For JSON that names a rank, as PyTorch's profiler does; as that. */
 	bool has_rank;
 	uint32_t rank;

@@ -335,8 +335,6 @@ static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const st
 {
 	uint64_t submit = first->submit;
 
-	if (begin >= end)
-		return;
 	if (!submit || !next->submit) {
 		add(gpu, IDLE_UNKNOWN, NULL, NULL, end - begin);
 		return;

@@ -79,6 +79,9 @@ class Timeline(Case):
         self.assertEqual(dispatches_of_json(self.path("a.json.gz")), expected)
         self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
         self.assertEqual(self.names(), ["a.db", "a.json", "a.json.gz", "a.pftrace"])
+        self.assertIn('"ended":"with status 0","pauses":null', self.read("a.json"))
+        with open(self.path("a.pftrace"), "rb") as file:
+            self.assertIn(b"with status 0", file.read())
 
     def test_csv__tables_at_the_end(self):
         done = self.rtl("trace", "-o", "a.csv", PROGRAM, "100")
