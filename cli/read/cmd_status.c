@@ -17,6 +17,8 @@ EMBED(recent_sql, RTL_CLI "/read/recent.sql");
 
 /* How old the newest rows of a database are at most, about: two of the bus's flushes. */
 #define DATABASE_LAG_NS 100000000
+/* Between the two looks of `rtl status`, which tell what is recorded in a second. */
+#define STATUS_PERIOD_US 200000
 
 struct status {
 	struct cli_operands operands;
@@ -100,17 +102,15 @@ static int show(struct status *status)
 	sessions_find(&folders);
 	view_begin(&view, status->json);
 	json_print(&view.json, "{");
-	if (top) {
-		error = write_sessions(status, &folders, &view.json, "before", NULL);
-		sleep(status->watch);
-		period_ns[1] = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
-		json_number(&view.json, "period_ns", (uint64_t)(period_ns[1] - period_ns[0]));
-	}
+	error = write_sessions(status, &folders, &view.json, "before", NULL);
+	usleep(top ? status->watch * 1000000 : STATUS_PERIOD_US);
+	period_ns[1] = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
+	json_print(&view.json, "top:%i period_ns:%lu", top, period_ns[1] - period_ns[0]);
 	if (!error)
 		error = write_sessions(status, &folders, &view.json, "sessions", NULL);
 	json_number(&view.json, "now_ns", (uint64_t)period_ns[1]);
-	for (int i = 0; top && i < 2; i++)
-		period_ns[i] -= DATABASE_LAG_NS;
+	period_ns[1] -= DATABASE_LAG_NS;
+	period_ns[0] = top ? period_ns[0] - DATABASE_LAG_NS : period_ns[1];
 	(void)write_sessions(status, &folders, &view.json, "recent", period_ns);
 	if (top && isatty(STDOUT_FILENO) && !status->json)
 		fputs("\033[H\033[2J", stdout);

@@ -6,6 +6,10 @@
 SELECT NULL, pid, gpu, queue, kernel, max(end_ns) AS end_ns
   FROM (SELECT pid, gpu, queue, kernel, end_ns FROM rtl_dispatches ORDER BY op_id DESC LIMIT 4096) GROUP BY pid, queue;
 
+-- @memory
+SELECT NULL, pid, place, in_use_bytes AS bytes, max(time_ns) AS time_ns FROM rtl_mem_in_use JOIN rtl_process USING (process)
+  GROUP BY process, place;
+
 -- @work
 WITH RECURSIVE
   kernels(id) AS (SELECT max(id) FROM rtl_e_rtl_hsa_task_end UNION ALL SELECT id - 10000 FROM kernels

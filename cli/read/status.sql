@@ -32,7 +32,7 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
   recent AS (SELECT key AS s, value AS j FROM json_each(?1, '$.recent')),
   -- of what the database has, which is a little behind
   period AS (SELECT json_extract(?1, '$.now_ns') - 100000000 AS end_ns, json_extract(?1, '$.period_ns') AS length_ns,
-      json_extract(?1, '$.period_ns') / 1e9 AS seconds WHERE json_extract(?1, '$.period_ns') NOT NULL),
+      json_extract(?1, '$.period_ns') / 1e9 AS seconds WHERE json_extract(?1, '$.top')),
   work AS (SELECT s, json_extract(w.value, '$.what') AS what, json_extract(w.value, '$.gpu') AS gpu, json_extract(w.value, '$.name') AS name,
       json_extract(w.value, '$.count') AS count, json_extract(w.value, '$.total_ns') AS total_ns, json_extract(w.value, '$.bytes') AS bytes,
       json_extract(w.value, '$.end_ns') AS end_ns FROM recent, json_each(recent.j, '$.work') AS w, period),
@@ -44,12 +44,13 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
     GROUP BY s, gpu),
   rate AS (SELECT s, what, name, sum(count) / seconds AS count, sum(total_ns) AS total_ns, sum(bytes) / seconds AS bytes
     FROM work, period WHERE what <> 'busy' GROUP BY s, what, name),
-  launched AS (SELECT json_extract(p.value, '$.pid') AS pid, sum(sign * (json_extract(t.value, '$.published')
-      + ifnull((SELECT json_extract(l.value, '$.count') FROM json_each(t.value, '$.losses') AS l
-        WHERE json_extract(l.value, '$.cause') = 'under way when the process ended'), 0))) / seconds AS count
-    FROM period, (SELECT 1 AS sign, value AS j FROM json_each(?1, '$.sessions') UNION ALL SELECT -1, value FROM json_each(?1, '$.before'))
-      AS l, json_each(l.j, '$.processes') AS p, json_each(p.value, '$.streams') AS t
-    WHERE json_extract(t.value, '$.stream') = 'rtl.hsa' GROUP BY pid HAVING count(*) = 2)
+  looks AS (SELECT 1 AS sign, value AS j FROM json_each(?1, '$.sessions') UNION ALL SELECT -1, value FROM json_each(?1, '$.before')),
+  -- what was recorded between both looks, and what is under way since
+  grown AS (SELECT json_extract(p.value, '$.pid') AS pid, json_extract(t.value, '$.stream') AS stream,
+      sum(sign * json_extract(t.value, '$.published')) * 1e9 / json_extract(?1, '$.period_ns') AS recorded,
+      sum(sign * ifnull((SELECT json_extract(l.value, '$.count') FROM json_each(t.value, '$.losses') AS l
+        WHERE json_extract(l.value, '$.cause') = 'under way when the process ended'), 0)) * 1e9 / json_extract(?1, '$.period_ns') AS begun
+    FROM looks, json_each(looks.j, '$.processes') AS p, json_each(p.value, '$.streams') AS t GROUP BY 1, 2 HAVING count(*) = 2)
 SELECT line FROM (
   SELECT 0 AS s, -1 AS p, 0 AS k, 0 AS n, 0 AS o, 'no program of yours is being traced' AS line WHERE NOT EXISTS (SELECT 1 FROM session)
   UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'),
@@ -64,7 +65,8 @@ SELECT line FROM (
   UNION ALL SELECT s, -1, 4, 0, 0, '  no database is being written, so ended work is not shown' FROM recent, period
     WHERE NOT json_extract(j, '$.database')
   UNION ALL SELECT s, p, 0, 0, 0, printf('process %d: %s', json_extract(j, '$.pid'), json_extract(j, '$.command')) FROM process
-  UNION ALL SELECT s, p, 0, 1, 0, printf('  %d launches a second', count) FROM process JOIN launched ON pid = json_extract(j, '$.pid')
+  UNION ALL SELECT s, p, 0, 1, 0, printf('  %d launches a second', recorded + begun) FROM process, period JOIN grown
+      ON pid = json_extract(j, '$.pid') AND stream = 'rtl.hsa'
   UNION ALL SELECT s, p, 1, 0, 0, '  no call or range is open' FROM process
     WHERE NOT EXISTS (SELECT 1 FROM unfinished AS u WHERE u.s = process.s AND u.p = process.p AND queue IS NULL)
   UNION ALL SELECT s, p, 1, tid, -age, printf('  thread %d: %s in %s%s', tid, age_text,
@@ -77,8 +79,15 @@ SELECT line FROM (
     FROM kernel WHERE place = 1
   UNION ALL SELECT s, p, 2, queue, 1, printf('  GPU %d, queue %d: kernel %s was the last to end, %s ago',
       json_extract(v, '$.gpu'), queue, name, age_text) FROM aged_text WHERE stream = 'last'
-  UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s, %d lost', json_extract(j, '$.stream'), json_extract(j, '$.published'),
-      CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END,
-      lost) FROM stream
-    WHERE NOT EXISTS (SELECT 1 FROM period))
+  UNION ALL SELECT s, p, 3, t, 0, printf('  %s: %d recorded%s%s, %d lost', json_extract(stream.j, '$.stream'),
+      json_extract(stream.j, '$.published'), CASE WHEN recorded >= 1 THEN printf(', %d a second', recorded) ELSE '' END,
+      CASE WHEN under_way THEN printf(', %d under way', under_way) ELSE '' END, lost)
+    FROM stream JOIN process USING (s, p) LEFT JOIN grown ON pid = json_extract(process.j, '$.pid')
+      AND grown.stream = json_extract(stream.j, '$.stream') WHERE NOT EXISTS (SELECT 1 FROM period)
+  UNION ALL SELECT s, p, 4, 0, 0, printf('  buffers: %d events%s', (SELECT sum(json_extract(t.value, '$.undelivered'))
+      FROM json_each(j, '$.streams') AS t), CASE WHEN json_extract(j, '$.waits') THEN printf('; threads waited %d times for room, %.3f s in all',
+      json_extract(j, '$.waits'), json_extract(j, '$.waited_ns') / 1e9) ELSE '' END) FROM process WHERE NOT EXISTS (SELECT 1 FROM period)
+  UNION ALL SELECT process.s, p, 5, 0, 0, '  memory in use: ' || group_concat(printf('%s %.1f MB', json_extract(m.value, '$.place'),
+      json_extract(m.value, '$.bytes') / 1e6), ', ') FROM recent JOIN process USING (s), json_each(recent.j, '$.memory') AS m
+    WHERE json_extract(m.value, '$.pid') = json_extract(process.j, '$.pid') GROUP BY process.s, p)
 ORDER BY s, p, k, n, o;

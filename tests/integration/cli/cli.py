@@ -454,18 +454,28 @@ class Status(Case):
                 text = self.rtl("status", str(pid)).stdout
                 self.assertRegex(text, rf"  thread {pid}: [\d.]+ m?s in range layer 3\n")
                 self.assertIn("  rtl.hsa: 0 recorded, 7 under way, 0 lost\n", text)
+                self.assertRegex(text, r"\n  buffers: \d+ events\n")
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
 
     def test_status_of_thousands_under_way__the_work_of_thousands(self):
         began = [{"stream": "rtl.hsa", "tid": 1, "begin_ns": i, "age_ns": 9000 - i, "name": "k", "gpu": 1, "queue": 1, "packet_id": i}
                  for i in range(4000)]
-        asked = json.dumps({"now_ns": 9000, "recent": [], "sessions": [
-            {"pid": 1, "processes": [{"pid": 2, "alive": True, "unfinished": began, "streams": []}]}]})
+
+        def look(recorded):
+            return [{"pid": 1, "processes": [{"pid": 2, "alive": True, "unfinished": began, "waits": 3, "waited_ns": 25e8, "streams": [
+                {"stream": "rtl.hsa", "published": recorded, "undelivered": 40, "losses": []}]}]}]
+        memory = [{"pid": 2, "place": "GPU 1", "bytes": 5e6}, {"pid": 2, "place": "CPU 0", "bytes": 1}]
+        asked = json.dumps({"before": look(100), "top": False, "period_ns": 2e8, "now_ns": 9000, "sessions": look(300),
+                            "recent": [{"database": True, "last": [], "memory": memory, "work": []}]})
         with open(os.path.join(os.path.dirname(__file__), "../../../cli/read/status.sql")) as sql, \
                 contextlib.closing(sqlite3.connect(":memory:")) as db:
             db.set_progress_handler(lambda: 1, 5000000)  # so many steps, then it is interrupted
-            self.assertIn("; 3999 more behind it", str(db.execute(sql.read(), (asked,)).fetchall()))
+            lines = [line for line, in db.execute(sql.read(), (asked,))]
+        self.assertIn("; 3999 more behind it", str(lines))
+        self.assertEqual(lines[-3:], ["  rtl.hsa: 300 recorded, 1000 a second, 0 lost",
+                                      "  buffers: 40 events; threads waited 3 times for room, 2.500 s in all",
+                                      "  memory in use: GPU 1 5.0 MB, CPU 0 0.0 MB"])
 
     def test_ranks_of_a_merged_trace__where_each_was(self):
         for rank in range(4):
