@@ -103,7 +103,10 @@ static int show(struct status *status)
 	view_begin(&view, status->json);
 	json_print(&view.json, "{");
 	error = write_sessions(status, &folders, &view.json, "before", NULL);
-	usleep(top ? status->watch * 1000000 : STATUS_PERIOD_US);
+	if (top)
+		sleep(status->watch);
+	else
+		usleep(STATUS_PERIOD_US);
 	period_ns[1] = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
 	json_print(&view.json, "top:%i period_ns:%lu", top, period_ns[1] - period_ns[0]);
 	if (!error)

@@ -500,7 +500,7 @@ static struct timeline_value text(struct timeline *timeline, const char *key, co
 				       .length = (uint32_t)strlen(value)};
 }
 
-/* The ledger, and how the command ended, as marks on a track of its own at the end. */
+/* The ledger, how the command ended, and when recording was paused, as marks on a track of its own at the end. */
 static void end(struct timeline *timeline)
 {
 	struct timeline_process *p =
@@ -532,6 +532,11 @@ static void end(struct timeline *timeline)
 	}
 	if (track && timeline->ended)
 		add_mark(timeline, track, timeline->ended, NULL, 0);
+	if (track && timeline->pauses) {
+		const struct timeline_value ns = text(timeline, "ns", timeline->pauses);
+
+		add_mark(timeline, track, "recording was paused", &ns, 1);
+	}
 }
 
 const struct timeline_writer timeline_pftrace = {

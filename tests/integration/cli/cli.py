@@ -564,6 +564,11 @@ class StartStop(Case):
         total += self.line_until(child, 100)
         child.communicate(timeout=HANG_S)
         self.assertEqual(self.operations("run0.db"), total)
+        pauses, = self.ask("run0.db", "SELECT value FROM rtl_meta WHERE key = 'pauses'")
+        for options in (("run0.json",), ("run0.pftrace",), ("run7.db", "-f", "rocpd7")):
+            self.assertEqual(self.rtl("convert", "run0.db", "-o", *options).returncode, 0)
+            with open(self.path(options[0]), "rb") as file:
+                self.assertIn(pauses[0].encode(), file.read())
 
     def test_several__refused_and_listed(self):
         first, _ = self.publisher()
