@@ -67,15 +67,16 @@ static void write_recent(struct json *json, const char *folder, const int64_t pe
 }
 
 /* Each session that is meant, as an object; period_ns: instead, what has ended then. */
-static int write_sessions(struct status *status, const struct folders *folders, struct json *json,
+static int write_sessions(struct status *status, struct folders *folders, struct json *json,
 			  const char *key, const int64_t *period_ns)
 {
 	int error = CLI_OK;
 
 	json_array(json, key);
 	for (size_t i = 0; i < folders->count && !error; i++) {
-		const struct folder *folder = &folders->items[i];
+		struct folder *folder = &folders->items[i];
 
+		folder->is.in_use &= period_ns || !access(folder->path, F_OK); /* it may be gone */
 		status->meant = !status->pid || (unsigned)folder->is.pid == status->pid;
 		folder_visit_spools(folder->path, look_for_pid, status);
 		if (!status->meant || !folder->is.in_use)
@@ -92,8 +93,7 @@ static int write_sessions(struct status *status, const struct folders *folders, 
 
 static int show(struct status *status)
 {
-	const int64_t now_ns = (int64_t)host_clock_ns(CLOCK_BOOTTIME);
-	int64_t period_ns[2] = {now_ns, now_ns};
+	int64_t period_ns[2] = {(int64_t)host_clock_ns(CLOCK_BOOTTIME)};
 	const bool top = status->top;
 	struct folders folders;
 	struct view view;

@@ -458,6 +458,15 @@ class Status(Case):
                 os.kill(pid, signal.SIGKILL)
                 child.communicate(timeout=HANG_S)
 
+    def test_session_ends_between_two_looks__is_left_out(self):
+        for command in ("top", "--count", "1"), ("status",):
+            session = self.start("trace", "-q", "-o", "run.db", PROGRAM, "100", "lines", stdin=subprocess.PIPE)
+            self.line(session)
+            looks = self.start(*command, str(session.pid))
+            time.sleep(0.1)
+            session.communicate(timeout=HANG_S)
+            self.assertEqual(looks.communicate(timeout=HANG_S), ("no program of yours is being traced\n", ""))
+
     def test_status_of_thousands_under_way__the_work_of_thousands(self):
         began = [{"stream": "rtl.hsa", "tid": 1, "begin_ns": i, "age_ns": 9000 - i, "name": "k", "gpu": 1, "queue": 1, "packet_id": i}
                  for i in range(4000)]
