@@ -202,10 +202,10 @@ void collect_poll(void *user)
 	uint64_t end_ns;
 
 	if (collect->nice_runs) {
-		end_ns = host_clock_ns(CLOCK_MONOTONIC) + SLEEP_MS * 1000000u;
+		end_ns = host_clock_ns(CLOCK_REALTIME) + SLEEP_MS * 1000000u;
 		end = (struct timespec){(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
-		collect->nice_runs =
-			pthread_clockjoin_np(collect->nice, NULL, CLOCK_MONOTONIC, &end) != 0;
+		/* not pthread_clockjoin_np, of which sanitizers do not know that it joins */
+		collect->nice_runs = pthread_timedjoin_np(collect->nice, NULL, &end) != 0;
 		return;
 	}
 	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
