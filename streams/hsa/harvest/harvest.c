@@ -18,7 +18,8 @@
 #define POLL_MAX_NS 1000000u
 #define NAP_NS      1000000u
 #define SLEEP_NS    1000000000u
-#define ASLEEP_NS   3600000000000u /* nobody wants work: it would wake for nothing */
+/* While nobody wants work. Whoever comes learns of the GPUs when something is submitted. */
+#define ASLEEP_NS 3600000000000u
 /* Time for the last pass, which may wait for room in a ring, on top of what is configured. */
 #define LAST_PASS_MS 500u
 /* Longest wait for a harvester that has to stop and is inside of the runtime, or gets no processor.

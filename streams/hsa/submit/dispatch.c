@@ -639,14 +639,12 @@ static __attribute__((noinline)) void intercept(const void *packets, uint64_t co
 		harvest_notify(now_ticks);
 }
 
-/* Nobody wants work, and nothing is to be done about the packet. */
+/* A dispatch about which nothing is to be done, as nobody wants work. */
 static inline ALWAYS bool goes_by(const struct queue *queue, const union aql_packet *packet)
 {
 	const uint64_t id = queue->next_id;
-	uint32_t why;
 
-	return !work_wanted() && interceptor.config.mode != CONFIG_FULL && interceptor_on() &&
-	       !leaves_out_all(&why) && !queue->counters &&
+	return !work_wanted() && interceptor_on() && !queue->counters &&
 	       (packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH &&
 	       !packet->any.signal && !room_may_lack(queue, id) && !room_lacks_probe(queue, id);
 }
