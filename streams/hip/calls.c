@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../common/shared.h"
+#include "../hsa/harvest/harvest.h"
 #include "events/events.h"
 #include "preload.h"
 #include "real.h"
@@ -361,6 +362,7 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
 		enter(call);
 		return true;
 	}
+	harvest_attend();
 	uid = uid_of(id);
 	ticks = fill_image(call, id, uid);
 	call->left_out = is_outside();

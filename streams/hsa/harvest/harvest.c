@@ -128,6 +128,13 @@ void harvest_wake(void)
 	errno = saved;
 }
 
+void harvest_look_around(void)
+{
+	if (__atomic_load_n(&interceptor.stream->wanted[RTL_METADATA & 0xff], __ATOMIC_RELAXED) &
+	    RTL_WANTED_AGAIN)
+		harvest_wake();
+}
+
 void harvest_add(struct source *source)
 {
 	sources_add(source);
@@ -266,8 +273,12 @@ static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {
 	__atomic_store_n(&harvest_signs.idle, 1, __ATOMIC_SEQ_CST);
 	futex_wait(&harvest.wake_count, seen, NAP_NS);
-	if (!is_waited_for(harvester))
+	if (!is_waited_for(harvester)) {
+		/* seq_cst, before it is looked what is wanted: who records a call later sees it */
+		if (!work_wanted())
+			__atomic_store_n(&harvest_signs.idle, HARVEST_ASLEEP, __ATOMIC_SEQ_CST);
 		futex_wait(&harvest.wake_count, seen, work_wanted() ? SLEEP_NS : ASLEEP_NS);
+	}
 	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 
@@ -347,8 +358,8 @@ static void *run(void *data)
 {
 	struct harvester *harvester = data;
 
-	pthread_setname_np(pthread_self(), "rtl-hsa");
 	handler_thread_find();
+	pthread_setname_np(pthread_self(), "rtl-hsa"); /* not before: the runtime's thread, made here, would inherit it */
 	harvest_on(harvester);
 	/* New ones may be the next harvester's if this one is late. */
 	if (!turn_is_left(&harvester->turn))

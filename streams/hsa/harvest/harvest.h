@@ -17,8 +17,8 @@ struct source;
 
 /* What a submitting thread reads each time; in a line of their own, which is seldom written. */
 struct harvest_signs {
-	/* 1 while the harvester sleeps until it is woken. Relaxed in the submitting thread, after its slot is stored;
-	 * seq_cst when it goes to sleep: see sleep_idle. */
+	/* Not 0 while the harvester sleeps until it is woken. Relaxed in the submitting thread, after its slot is
+	 * stored; seq_cst when it goes to sleep: see sleep_idle. */
 	uint32_t idle;
 	/* When the harvester's last complete pass began, or it was woken, in rtl_ticks; relaxed, a hint. */
 	uint64_t looked_ticks;
@@ -27,6 +27,8 @@ struct harvest_signs {
 } __attribute__((aligned(64)));
 
 extern struct harvest_signs harvest_signs;
+
+#define HARVEST_ASLEEP 2u /* idle: for long, as nobody wants work */
 
 /* Any thread: starts it unless it runs. 0 or RTL_ENOMEM. */
 int harvest_start(void);
@@ -60,6 +62,16 @@ bool ends_init(void);
 /* Submitting thread: the program outlives the recording. Nobody waits for work under way any more, as other threads may
  * be in HIP, whose end must come soon. */
 void harvest_hurry(void);
+
+/* The harvester sleeps for long, and perhaps somebody wants to know the GPUs by now. */
+__attribute__((cold)) void harvest_look_around(void);
+
+/* Any thread: a call is being recorded. Relaxed: a later one sees it. */
+static inline void harvest_attend(void)
+{
+	if (__builtin_expect(__atomic_load_n(&harvest_signs.idle, __ATOMIC_RELAXED) == HARVEST_ASLEEP, 0))
+		harvest_look_around();
+}
 
 /* Submitting thread: something is under way since then; 0: that is not known. */
 static inline void harvest_notify(uint64_t now_ticks)

@@ -3,6 +3,7 @@
 """hip_attach.py RUNNER PROGRAM: rtl attach against the software GPU's log. Threads of PROGRAM (threads.hip) launch all
 the time, each on a stream of its own: what is recorded in each period is, of each queue, what the log has from the
 first to the last of it, once, named and linked. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
+import contextlib
 import glob
 import os
 import re
@@ -37,14 +38,18 @@ def look(path, log, problems):
         want = [k for k in (same or [[]])[0] if got[0][0] - 20 < k[0] < got[-1][0] + 20]
         if len(want) != len(got) or any(abs(a - b) > 20 for w, g in zip(want, got) for a, b in zip(w, g)):
             problems.append("%s: queue %d: %d kernels, the log has %d" % (path, queue, len(got), len(want)))
-    (unlinked, other, gpus), = db.execute(
-        "SELECT count(*) FILTER (WHERE NOT correlation AND NOT flags & 16), count(*) FILTER (WHERE kernel <> 'threads_count'),"
-        " (SELECT count(*) FROM rtl_tracepoint_metadata WHERE key = 'node') FROM rtl_dispatches")
+    (unlinked, late, other, gpus), = db.execute(
+        "WITH linked(queue, first) AS (SELECT queue, min(submit_ns) FROM rtl_dispatches WHERE correlation GROUP BY queue)"
+        " SELECT count(*) FILTER (WHERE NOT correlation AND NOT flags & 16),"
+        " count(*) FILTER (WHERE NOT correlation AND NOT flags & 16 AND submit_ns > first),"
+        " count(*) FILTER (WHERE kernel <> 'threads_count'),"
+        " (SELECT count(*) FROM rtl_tracepoint_metadata WHERE key = 'node') FROM rtl_dispatches LEFT JOIN linked USING (queue)")
     (calls,), = db.execute("SELECT count(*) FROM rtl_calls WHERE function = 'hipLaunchKernel'")
-    # at its begin a call is under way, or several whose packets came together (16), at its end kernels are, and some
-    # that end while rtl leaves
-    if not count or other or not gpus or unlinked > THREADS or abs(calls - count) > 2 * THREADS * (SYNC_EVERY + 1):
-        problems.append("%s: %d kernels, %d calls, %d unlinked, %d others, %d GPUs" % (path, count, calls, unlinked, other, gpus))
+    # at its begin a call is under way, or several whose packets came together (16) or wait while one thread, which
+    # hands all on, makes the spool; at its end kernels are, and some that end while rtl leaves
+    if not count or other or not gpus or late > THREADS or unlinked > THREADS * (SYNC_EVERY + 1) or abs(calls - count) > 2 * THREADS * (SYNC_EVERY + 1):
+        problems.append("%s: %d kernels, %d calls, %d unlinked, %d of them late, %d others, %d GPUs"
+                        % (path, count, calls, unlinked, late, other, gpus))
     for row in db.execute("SELECT * FROM rtl_ledger WHERE published <> delivered OR discarded + abandoned + missed"):
         problems.append("%s: ledger: %s" % (path, row))
     return count
@@ -62,26 +67,55 @@ def sleeps(pid):
     return any((wakes(pid), time.sleep(2))[0] == wakes(pid) for _ in range(9))
 
 
+def has_harvester(pid):
+    return any(open(path, encoding="utf-8").read() == "rtl-hsa\n" for path in glob.glob("/proc/%d/task/*/comm" % pid))
+
+
+@contextlib.contextmanager
+def started(command, env, ready):
+    """The program, killed at the end, however that comes."""
+    shell = 'eval "$("$0" env --attachable)"; exec "$@"'
+    with subprocess.Popen(["sh", "-c", shell, RTL, *map(str, command)], env=env) as child:
+        try:
+            while not ready(child.pid):
+                if child.poll() is not None:
+                    sys.exit(child.returncode or "hip_attach: it has ended")
+                time.sleep(0.1)
+            yield child.pid
+        finally:
+            child.kill()
+
+
+def attach(path, pid, env):
+    subprocess.run([RTL, "attach", "-q", "--duration", "0.7", "-o", path, str(pid)], env=env, check=True)
+
+
+def knows_gpu(program, env):
+    """Whether the trace of a program does that only makes calls while it is attached to."""
+    path = env["RTL_SPOOL"] + "/calls.db"
+    with started([*program, 1, 1, 2], {**env, "SOFTGPU_LOG": path + ".log"}, has_harvester) as pid:
+        slept = sleeps(pid)
+        attach(path, pid, env)
+    (gpus, calls), = sqlite3.connect(path).execute("SELECT count(*), (SELECT count(*) FROM rtl_calls) FROM rtl_tracepoint_metadata"
+                                                   " WHERE key = 'node'")
+    return slept and gpus and calls
+
+
 def main():
     runner = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", sys.argv[1], "run")
-    problems = []
+    program, problems = [runner, sys.argv[2]], []
     with tempfile.TemporaryDirectory() as folder:
         log, paths = folder + "/log", ["%s/%d.db" % (folder, i) for i in range(4)]
         env = {**os.environ, "SOFTGPU_LOG": log, "RTL_SPOOL": folder}
-        shell = 'eval "$("$0" env --attachable)"; exec "$@"'
-        with subprocess.Popen(["sh", "-c", shell, RTL, runner, sys.argv[2], str(THREADS), "100000000", str(SYNC_EVERY)],
-                              env=env) as child:
-            while child.poll() is None and not (os.path.exists(log) and read_log(log)):
-                time.sleep(0.1)
-            if child.poll() is not None:
-                sys.exit(child.returncode)
-            if not sleeps(child.pid):
+        with started([*program, THREADS, 100000000, SYNC_EVERY], env, lambda _: os.path.exists(log) and read_log(log)) as pid:
+            if not sleeps(pid):
                 problems.append("a thread wakes though nobody is attached")
             for path in paths:
-                subprocess.run([RTL, "attach", "-q", "--duration", "0.7", "-o", path, str(child.pid)], env=env, check=True)
+                attach(path, pid, env)
                 time.sleep(0.1)
-            child.kill()
         counts = [look(path, read_log(log), problems) for path in paths]
+        if not knows_gpu(program, env):
+            problems.append("the GPU is not known of a program that only makes calls")
     print("hip_attach: %s kernels" % counts)
     sys.exit("\n".join("hip_attach: %s" % problem for problem in problems) or 0)
 

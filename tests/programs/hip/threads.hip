@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* threads [THREADS] [DISPATCHES] [SYNC_EVERY]: THREADS threads, dealt out over all GPUs, each launch DISPATCHES kernels
- * on a stream of their own, and wait for the stream after every SYNC_EVERY of them (0: only at the end). Each kernel
- * counts, each thread compares. */
+ * on a stream of their own, and wait for the stream after every SYNC_EVERY of them (0: only at the end; more than
+ * DISPATCHES: there it asks whether all have ended, for ever). Each kernel counts, each thread compares. */
 #define PROGRAM "threads"
 #include "../check.h"
 #include <hip/hip_runtime.h>
@@ -44,6 +44,8 @@ static void run_thread(int thread, int device, long dispatches, long sync_every)
 		if (sync_every && i % sync_every == 0)
 			CHECK_HIP(hipStreamSynchronize(stream));
 	}
+	while (sync_every > dispatches && usleep(1000) == 0)
+		(void)hipStreamQuery(stream);
 	CHECK_HIP(hipGetLastError());
 	CHECK_HIP(hipStreamSynchronize(stream));
 	check_counters(thread, counters, dispatches);
