@@ -18,7 +18,7 @@
 #define POLL_MAX_NS 1000000u
 #define NAP_NS      1000000u
 #define SLEEP_NS    1000000000u
-/* While nobody wants work. Whoever comes learns of the GPUs when something is submitted. */
+/* While nobody wants work. Whoever comes learns of the GPUs when something is submitted or called. */
 #define ASLEEP_NS 3600000000000u
 /* Time for the last pass, which may wait for room in a ring, on top of what is configured. */
 #define LAST_PASS_MS 500u

@@ -61,14 +61,15 @@ class Grown(Faults):
         self.check(published)
 
     def busy(self, *arguments):
-        """rtl, in which the nice thread delivers; its threads' nice values; how many events, of at most 25 lines."""
+        """rtl, in which the nice thread delivers; its threads' nice values; how many events, of at most 55 lines."""
         child = self.lines(RTL, "trace", "-q", *arguments, count=str(COUNT), env={**SMALL, "RTL_BUFFER_TOTAL": "400M"})
         threads, published = {}, 0
 
         def is_there():
             nonlocal published
-            published += self.line(child) if published < 25 * COUNT else 0  # a fifth of the room: it comes at the latest
-            time.sleep(0.02)                                                # when that is written
+            published += self.line(child)
+            time.sleep(0.02 if published < 25 * COUNT else 2)  # a fifth of the room; then so that a slow rtl keeps up
+            self.assertLess(published, 55 * COUNT, "it did not come")
             for name in glob.glob(f"/proc/{child.pid}/task/*/stat"):
                 with open(name, encoding="utf-8") as file:
                     fields = file.read().replace("(", ")").split(")")
@@ -85,9 +86,9 @@ class Grown(Faults):
         self.check(published)
 
     def test_subscriber_ends_the_nice_thread__rtl_says_so_and_ends(self):
-        child, _, _ = self.busy("-s", f"libsqlite_sub.so:{TOLD}?way=thread&at={26 * COUNT}", "-o", "run.db")
-        for _ in range(26):
-            self.line(child)
+        child, _, published = self.busy("-s", f"libsqlite_sub.so:{TOLD}?way=thread&at={56 * COUNT}", "-o", "run.db")
+        while published < 56 * COUNT:
+            published += self.line(child)
         self.wait_until(lambda: child.poll() is not None)
         if not SANITIZED:
             self.assertEqual(child.returncode, -signal.SIGABRT)
