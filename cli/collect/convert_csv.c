@@ -77,8 +77,8 @@ struct tables {
 	unsigned files;
 };
 
-/* A table whose name and query a row has. One with no rows has no file, as with rocprofv3; what is there stays
- * where there is nothing to put into its place. */
+/* A table whose name and query a row has, and whether it may be the only one. One with no rows has no file, as with
+ * rocprofv3; what is there stays where there is nothing to put into its place. */
 static int write_table(void *user, sqlite3_stmt *table, uint64_t before)
 {
 	struct tables *tables = user;
@@ -89,6 +89,8 @@ static int write_table(void *user, sqlite3_stmt *table, uint64_t before)
 	char *path = NULL;
 	int result, status = CLI_OK;
 
+	if (!tables->files && !sqlite3_column_int(table, 2))
+		return CLI_OK;
 	if (sqlite3_prepare_v2(rows->db, sql, -1, &row, NULL) != SQLITE_OK)
 		return convert_rows_refuse_sql(rows);
 	result = sqlite3_step(row);
@@ -207,8 +209,7 @@ int convert_csv(const char *output, const char *input, const struct convert_sele
 	if (!status)
 		status = convert_rows_script(rows, NULL, convert_csv_sql, NULL, NULL);
 	if (!status)
-		status = convert_rows_script(rows, NULL, "SELECT name, sql FROM c_file", NULL,
-					     &taker);
+		status = convert_rows_script(rows, NULL, "SELECT * FROM c_file", NULL, &taker);
 	if (status && tables.files)
 		convert_drop_csv(output);
 	if (!status && !tables.files)

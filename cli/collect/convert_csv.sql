@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- Tables as text: each view here but c_... is a file of that name, and each row of c_own. Files and columns are those of
--- rocprofv3, but for counter_intervals and region_trace, which are rtl's own. What rtl does not know is 0. What fills memory
--- is no copy to rocprofv3.
+-- rocprofv3, but for counter_intervals, region_trace and run_facts (the last: only beside others), which are rtl's own. What rtl
+-- does not know is 0. What fills memory is no copy to rocprofv3.
 
 CREATE TEMP VIEW kernel_trace AS SELECT 'KERNEL_DISPATCH' AS Kind, 'Agent ' || d.gpu AS Agent_Id, d.queue AS Queue_Id, (SELECT
     s.number FROM c_stream AS s WHERE s.process = d.process AND s.stream = d.stream) AS Stream_Id, d.tid AS Thread_Id, d.id AS
@@ -45,6 +45,8 @@ CREATE TEMP VIEW region_trace AS SELECT c.stream AS Stream, c.shown AS Name, p.p
     AS Instance, c.correlation AS Correlation_Id, c.begin_ns AS Start_Timestamp, c.end_ns AS End_Timestamp
   FROM c_span AS c CROSS JOIN c_process AS p ON p.process = c.process ORDER BY c.id;
 
+CREATE TEMP VIEW run_facts AS SELECT fact AS Fact, value AS Value FROM c_fact;
+
 -- For each table of events by their description: what reads the rows that are selected. What rtl itself publishes there is
 -- described by it, too, but stands in the tables above.
 CREATE TEMP VIEW c_field AS SELECT stream, type, position, name, kind, CASE kind WHEN 'time' THEN
@@ -64,10 +66,11 @@ CREATE TEMP VIEW c_own AS SELECT printf('rtl_e_%s', substr(t.table_name, 7)) AS 
   WHERE t.table_name GLOB 'rtl_s_*' AND t.table_name NOT GLOB '*[^A-Za-z0-9_]*' AND NOT (s.name GLOB 'rtl.h[is][ap]*' OR
     s.name GLOB 'rtl.roctx*' OR s.name = 'rtl.diagnostics')
   GROUP BY t.table_name ORDER BY t.stream, t.type;
-CREATE TEMP VIEW c_file AS SELECT name, 'SELECT * FROM ' || name AS sql FROM sqlite_temp_master
-  WHERE type = 'view' AND name NOT GLOB 'c_*'
+CREATE TEMP VIEW c_file AS SELECT name, 'SELECT * FROM ' || name AS sql, 1 AS alone FROM sqlite_temp_master
+  WHERE type = 'view' AND name NOT GLOB 'c_*' AND name <> 'run_facts'
   UNION ALL SELECT name, printf('SELECT p.pid AS Process_Id, x.tid AS Thread_Id, x.time_ns AS Timestamp, %s AS Name, '
     || 'ifnull(x.instance, 0) AS Instance, ifnull(x.correlation, 0) AS Correlation_Id%s FROM i."%w" AS x '
     || 'JOIN c_process AS p ON p.process = x.process LEFT JOIN i.rtl_tracepoint AS t ON t.process = x.process AND t.uid = x.uid '
-    || 'WHERE rtl_all() OR rtl_selected(%s, %s) ORDER BY x.id', shown, columns, name, shown, place)
-  FROM c_own;
+    || 'WHERE rtl_all() OR rtl_selected(%s, %s) ORDER BY x.id', shown, columns, name, shown, place), 1
+  FROM c_own
+  UNION ALL VALUES ('run_facts', 'SELECT * FROM run_facts', 0);

@@ -9,7 +9,7 @@
 
 CREATE TABLE o.@metadata (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, tag TEXT NOT NULL, value TEXT NOT NULL);
 INSERT INTO @metadata (tag, value) VALUES ('schema_version', '3.0.2'), ('uuid', '_' || replace('@', '-', '_')), ('guid', '@');
-INSERT INTO @metadata (tag, value) SELECT 'rtl_' || key, value FROM rtl_meta WHERE key IN ('ended', 'interrupted', 'pauses');
+INSERT INTO @metadata (tag, value) SELECT 'rtl_' || fact, value FROM c_fact;
 
 CREATE TABLE o.@string (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', string TEXT NOT NULL UNIQUE);
 CREATE TABLE o.@info_node (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, guid TEXT NOT NULL DEFAULT '@', hash BIGINT NOT NULL

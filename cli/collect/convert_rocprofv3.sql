@@ -4,8 +4,9 @@
 -- may be much is sorted (LIMIT keeps that apart) before text is made of it.
 
 SELECT printf('{"metadata":{"node":{"id":0,"hash":0,"machine_id":"","system_name":"Linux","hostname":"%s","release":"","version":"",'
-    || '"hardware_name":"","domain_name":""},"pid":%d,"ppid":%d,"init_time":%d,"fini_time":%d,"command":["%s"],"config":{}},',
-    rtl_json(host_name), pid, parent_pid, start_ns, end_ns, rtl_json(command))
+    || '"hardware_name":"","domain_name":""},"pid":%d,"ppid":%d,"init_time":%d,"fini_time":%d,"command":["%s"],"config":{},'
+    || '"rtl":%s},', rtl_json(host_name), pid, parent_pid, start_ns, end_ns, rtl_json(command),
+    (SELECT json_group_object(fact, value) FROM c_fact))
   FROM c_process WHERE process = :process;
 
 VALUES ('"agents":[');

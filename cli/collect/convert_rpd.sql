@@ -39,6 +39,7 @@ CREATE TABLE o.rocpd_stackframe (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
 
 -- The tools that renumber strings know who refers to them, but for these two.
 INSERT INTO o.rocpd_metadata (tag, value) SELECT tag, value FROM i.rocpd_metadata ORDER BY id;
+INSERT INTO o.rocpd_metadata (tag, value) SELECT 'rtl_' || fact, value FROM c_fact;
 INSERT INTO o.rocpd_metadata (tag, value) VALUES
   ('references::rocpd_string.id', '("rocpd_counter", "name_id")'),
   ('references::rocpd_string.id', '("rocpd_stackframe", "name_id")');

@@ -320,7 +320,7 @@ static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_wor
 		    !strncmp(calls->spans[at].what->name, "hipGraphLaunch", 14))
 			return IDLE_GRAPH;
 	}
-	if (work->submit > before->end)
+	if (!work->waits || work->submit > before->end)
 		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
@@ -345,7 +345,7 @@ static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const st
 	if (next->submit > submit && submit < end) {
 		const uint64_t until = next->submit < end ? next->submit : end;
 
-		add(gpu, IDLE_EVENT, NULL, NULL, until - submit);
+		add(gpu, first->waits ? IDLE_EVENT : IDLE_LATENCY, NULL, NULL, until - submit);
 		submit = until;
 	}
 	add(gpu, why_late(gpu, next), NULL, NULL, end - submit);

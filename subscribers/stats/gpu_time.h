@@ -27,9 +27,9 @@ enum idle_cause {
 	IDLE_UNSEEN,  /* not recorded */
 	/* work was submitted, and not started */
 	IDLE_LATENCY,
-	IDLE_COPY,    /* what ended before was a copy */
-	IDLE_QUEUE,   /* what ended before was of another queue */
-	IDLE_EVENT,   /* other work overtook it */
+	IDLE_COPY,    /* it waited, and what ended before was a copy */
+	IDLE_QUEUE,   /* it waited, and what ended before was of another queue */
+	IDLE_EVENT,   /* it waited, and other work overtook it */
 	IDLE_GRAPH,   /* both are nodes of one launch of a graph */
 	IDLE_UNKNOWN, /* nobody knows when it was submitted */
 	/* no statement is possible */
@@ -101,12 +101,12 @@ struct gpu_work {
 	uint64_t submit;      /* 0: not known */
 	uint64_t stream;      /* differs from stream to stream, where streams are known */
 	uint64_t correlation; /* of the call that submitted it; 0: none */
-	uint64_t packet;      /* its number in the queue */
 	uint64_t before; /* what it waited for, in path.ended from 1; 0: nothing that is known */
 	const struct summary_group *what;
 	struct host_thread *thread;
 	uint32_t queue;
 	bool is_copy;
+	bool waits; /* when it was submitted, it had to wait for other work; false if that is not known */
 	uint32_t first; /* of those from here on in the window, the one that was submitted first */
 };
 

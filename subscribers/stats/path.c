@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See gpu_time.h: critical paths, from the end of a range back to its begin. Work waited for what ended before it in
- * its queue, or for other work where the numbers of packets tell of a barrier between these two, or else for the thread
- * that submitted it; and a thread for the work that ended last in a call that waits. */
+ * its queue, or for other work where it says that it had to wait, or else for the thread that submitted it; and a
+ * thread for the work that ended last in a call that waits. */
 #include "model.h"
 
 /* ---- work */
@@ -51,10 +51,8 @@ static uint64_t find_before(const struct path *path, const struct gpu_work *work
 					    : 0;
 	const struct gpu_work *all = work_at(path, last), *before = work_at(path, own);
 	const bool is_behind = before && before->end > work->submit;
-	const bool barrier =
-		work->queue ? !before || before->packet + 1 != work->packet : !is_behind;
 
-	if (barrier && all && all->end > work->submit && (!before || all->end > before->end))
+	if (work->waits && all && all->end > work->submit && (!before || all->end > before->end))
 		return last;
 	return is_behind ? own : 0;
 }
@@ -153,11 +151,9 @@ static void add_path(const struct host_time *host, const struct step *step)
 		before = work_at(&gpu->path, work->before);
 		at = work->before ? (before ? before->end : 0) : work->submit;
 		at = at < begin ? begin : at < from ? at : from;
-		host_did = (struct gpu_work){.submit = work->before && !before ? 0 : work->submit,
-					     .stream = work->stream,
-					     .correlation = work->correlation,
-					     .thread = work->thread,
-					     .queue = work->queue};
+		host_did = *work;
+		if (work->before && !before)
+			host_did.submit = 0;
 		gpu_time_tell_path(gpu, rows, at, from, &host_did, before);
 		host_did.submit = at;
 		work = before;

@@ -26,7 +26,7 @@ struct track {
 	uint32_t tid_offset;         /* in the event of one that had not ended */
 	/* Of work of a GPU, which has them all, or NO_FIELD. Of a range, submit_tid: who began it. */
 	uint32_t submit_offset, submit_tid_offset, queue_offset, stream_offset, direction_offset;
-	uint32_t scope_offset, packet_offset;
+	uint32_t scope_offset, packet_offset, work_flags_offset;
 	uint32_t work_offset;   /* of a call of HIP */
 	uint32_t range_offset;  /* of a range, that around it */
 	uint32_t keys;          /* what its table can be broken down by */
@@ -154,17 +154,20 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 {
 	const void *payload = event->payload;
 	const uint32_t gpu = read_u32(payload, track->gpu_offset);
+	const bool is_copy = track->bytes_offset != NO_FIELD;
 	struct gpu_work work = {
 		.begin = begin,
 		.end = end,
 		.submit = read_u64(payload, track->submit_offset),
 		.stream = read_u64(payload, track->stream_offset),
 		.correlation = event->correlation,
-		.packet = read_u64(payload, track->packet_offset),
 		.what = group,
 		.thread = find_thread(track, read_u32(payload, track->submit_tid_offset)),
 		.queue = read_u32(payload, track->queue_offset),
-		.is_copy = track->bytes_offset != NO_FIELD,
+		.is_copy = is_copy,
+		.waits = read_u32(payload, track->work_flags_offset) &
+			 (is_copy ? (unsigned)RTL_HSA_COPY_WAITED
+				  : (unsigned)RTL_HSA_DISPATCH_WAITED),
 	};
 
 	if (read_u32(payload, track->direction_offset) == RTL_HSA_COPY_HOST_TO_HOST)
@@ -181,11 +184,11 @@ static bool add_to_device(struct track *track, const struct rtl_event *event,
 	track->last_device->copies += work.is_copy;
 	return gpu_time_add(&track->last_device->time, &work) &&
 	       collectives_add_kernel(track->tracks->collectives, event, group, begin, end) &&
-	       graphs_add_work(track->tracks->graphs, event, read_u64(payload, track->scope_offset),
-			       &(struct graph_work){group, begin, end > begin ? end : begin,
-						    work.submit,
-						    read_u64(payload, track->bytes_offset),
-						    work.queue, work.packet, NULL});
+	       graphs_add_work(
+		       track->tracks->graphs, event, read_u64(payload, track->scope_offset),
+		       &(struct graph_work){group, begin, end > begin ? end : begin, work.submit,
+					    read_u64(payload, track->bytes_offset), work.queue,
+					    read_u64(payload, track->packet_offset), NULL});
 }
 
 /* A call of HIP or a range, of that thread. False: out of memory. */
@@ -568,6 +571,8 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->stream_offset = find_field(end, RTL_KIND_ADDRESS, 8, "hip_stream");
 	track->scope_offset = find_field(end, RTL_KIND_UID, 8, "scope");
 	track->packet_offset = find_field(end, RTL_KIND_UINT, 8, "packet_id");
+	track->work_flags_offset =
+		is_kernel || is_copy ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->range_offset =
 		find_field(end, RTL_KIND_UINT, 8, is_hip_call || is_range ? "parent" : "range");
 	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;

@@ -359,7 +359,8 @@ static void *run(void *data)
 	struct harvester *harvester = data;
 
 	handler_thread_find();
-	pthread_setname_np(pthread_self(), "rtl-hsa"); /* not before: the runtime's thread, made here, would inherit it */
+	/* not before: the runtime's thread, which that makes, would inherit it */
+	pthread_setname_np(pthread_self(), "rtl-hsa");
 	harvest_on(harvester);
 	/* New ones may be the next harvester's if this one is late. */
 	if (!turn_is_left(&harvester->turn))

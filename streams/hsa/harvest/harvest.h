@@ -69,7 +69,8 @@ __attribute__((cold)) void harvest_look_around(void);
 /* Any thread: a call is being recorded. Relaxed: a later one sees it. */
 static inline void harvest_attend(void)
 {
-	if (__builtin_expect(__atomic_load_n(&harvest_signs.idle, __ATOMIC_RELAXED) == HARVEST_ASLEEP, 0))
+	if (__builtin_expect(
+		    __atomic_load_n(&harvest_signs.idle, __ATOMIC_RELAXED) == HARVEST_ASLEEP, 0))
 		harvest_look_around();
 }
 

@@ -44,6 +44,18 @@ static inline void signal_watch_prefetch(uint64_t signal)
 	__builtin_prefetch((const void *)signal);
 }
 
+/* Whether what waits for these signals of the application has to, now. NULL handles are none. */
+static inline bool signal_any_waits(const hsa_signal_t *signals, uint32_t count)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; signals && i < count; i++)
+		any |= signals[i].handle &&
+		       __atomic_load_n(&((const amd_signal_t *)signals[i].handle)->value,
+				       __ATOMIC_RELAXED);
+	return any;
+}
+
 /* Hooks the function that destroys signals. */
 void signal_watch_hook(struct root_table *root);
 

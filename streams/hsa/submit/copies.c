@@ -276,7 +276,7 @@ struct copy_slot *copies_begin(const struct copy_request *request, uint64_t sign
 	agent = fill(&slot->call, request);
 	copy = &slot->call.copy;
 	copy->signal = signal;
-	copy->flags |= RTL_HSA_COPY_APP_SIGNAL;
+	copy->flags |= RTL_HSA_COPY_APP_SIGNAL | (request->waits ? RTL_HSA_COPY_WAITED : 0);
 	(void)signal_watch_enter(&slot->slot, &copy_kinds, signal);
 	slot->uid = publish_copy_path(copy);
 	slot->agent_uid = agent ? agent->uid : 0;

@@ -31,6 +31,7 @@ struct copy_request {
 	uint32_t extent[3];
 	uint32_t engine, parts;
 	uint8_t function; /* enum rtl_hsa_copy_kind */
+	bool waits;       /* for signals */
 };
 
 /* Puts the hooks into the runtime's table, where it has these functions. */

@@ -134,12 +134,13 @@ static struct copy_request op_copy(const struct op *op)
 }
 
 /* One event for all that have the signal of this one. */
-static void begin_op(const char *ops, size_t stride, uint32_t count, uint32_t first,
+static void begin_op(const char *ops, size_t stride, uint32_t count, uint32_t first, bool waits,
 		     struct copy_slot **slot)
 {
 	struct op op = op_at(ops, stride, first);
 	struct copy_request copy = op_copy(&op);
 
+	copy.waits = waits;
 	for (uint32_t i = first + 1; i < count; i++) {
 		const struct op other = op_at(ops, stride, i);
 
@@ -163,7 +164,8 @@ static bool is_first(const char *ops, size_t stride, uint32_t i, uint64_t signal
 /* Most signals in a call that are kept apart. */
 #define SLOTS_AT_ONCE 256
 
-static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct copy_slot **slots)
+static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, bool waits,
+			  struct copy_slot **slots)
 {
 	uint32_t begun = 0, missed = 0;
 
@@ -174,7 +176,7 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct
 		if (!signal || (first && begun == SLOTS_AT_ONCE)) {
 			missed++;
 		} else if (first) {
-			begin_op(ops, stride, count, i, &slots[begun]);
+			begin_op(ops, stride, count, i, waits, &slots[begun]);
 			begun += slots[begun] != NULL;
 		}
 	}
@@ -186,7 +188,7 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct
 	return begun;
 }
 
-static uint32_t begin_batch(const void *ops, uint32_t count, struct copy_slot **slots)
+static uint32_t begin_batch(const void *ops, uint32_t count, bool waits, struct copy_slot **slots)
 {
 	size_t stride;
 
@@ -194,7 +196,7 @@ static uint32_t begin_batch(const void *ops, uint32_t count, struct copy_slot **
 		return 0;
 	stride = op_stride(ops, count);
 	if (stride)
-		return begin_all(ops, stride, count, slots);
+		return begin_all(ops, stride, count, waits, slots);
 	rtl_stream_count_missed(interceptor.copies, "batch: not described as we know it", count);
 	return 0;
 }
@@ -203,7 +205,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps)
 {
 	struct copy_slot *slots[SLOTS_AT_ONCE];
-	const uint32_t begun = begin_batch(ops, op_count, slots);
+	const uint32_t begun = begin_batch(ops, op_count, signal_any_waits(deps, dep_count), slots);
 	const hsa_status_t status =
 		interceptor.hsa.async_batch_copy(ops, op_count, dep_count, deps);
 

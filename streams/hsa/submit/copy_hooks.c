@@ -31,7 +31,7 @@ static hsa_status_t ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t s
 
 static struct copy_slot *linear_begin(void *dst, hsa_agent_t dst_agent, const void *src,
 				      hsa_agent_t src_agent, size_t size, uint32_t engine,
-				      hsa_signal_t completion)
+				      bool waits, hsa_signal_t completion)
 {
 	const struct copy_request request = {.src = (uintptr_t)src,
 					     .dst = (uintptr_t)dst,
@@ -40,7 +40,8 @@ static struct copy_slot *linear_begin(void *dst, hsa_agent_t dst_agent, const vo
 					     .dst_agent = dst_agent,
 					     .engine = engine,
 					     .parts = 1,
-					     .function = RTL_HSA_COPY_LINEAR};
+					     .function = RTL_HSA_COPY_LINEAR,
+					     .waits = waits};
 
 	return traced(size, completion) ? copies_begin(&request, completion.handle) : NULL;
 }
@@ -49,7 +50,8 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 			       hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
-	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, 0, completion);
+	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, 0,
+					      signal_any_waits(deps, dep_count), completion);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count,
@@ -61,8 +63,8 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 const hsa_signal_t *deps, hsa_signal_t completion,
 					 uint32_t engine, bool force_sdma)
 {
-	struct copy_slot *slot =
-		linear_begin(dst, dst_agent, src, src_agent, size, engine, completion);
+	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, engine,
+					      signal_any_waits(deps, dep_count), completion);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
@@ -107,9 +109,10 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 	struct copy_slot *slot = NULL;
 
 	if (traced(bytes, completion)) {
-		const struct copy_request request =
+		struct copy_request request =
 			rect_copy(dst, dst_offset, src, src_offset, range, agent, direction);
 
+		request.waits = signal_any_waits(deps, dep_count);
 		slot = copies_begin(&request, completion.handle);
 	}
 	return ended(slot, bytes,

@@ -312,6 +312,10 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	fill_scope(queue, slot, index, kind != AQL_BARRIER);
 	if (__builtin_expect(handler_thread_id() == slot->packet.submit_tid, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_PASSED_ON;
+	if (__builtin_expect(queue->waits, 0) && kind != AQL_BARRIER) {
+		slot->packet.flags |= RTL_HSA_DISPATCH_WAITED;
+		queue->waits = false;
+	}
 	if (__builtin_expect(kind == AQL_DISPATCH, 1)) {
 		aql_fill_dispatch(&slot->dispatch, &packet->dispatch);
 		if (__builtin_expect(slot->dispatch.kernel->copies, 0))

@@ -36,7 +36,8 @@ static __attribute__((noinline)) void publish_as_copy(uint16_t type, const struc
 		.parts = 1,
 		.submit_tid = slot->packet.submit_tid,
 		.flags = (slot->packet.flags & both) | RTL_HSA_COPY_BLIT | RTL_HSA_COPY_HIP |
-			 (slot->packet.flags & others ? RTL_HSA_COPY_CARRIED : 0),
+			 (slot->packet.flags & others ? RTL_HSA_COPY_CARRIED : 0) |
+			 (slot->packet.flags & RTL_HSA_DISPATCH_WAITED ? RTL_HSA_COPY_WAITED : 0),
 		.node = (uint16_t)queue->id.node,
 		.src_node = slot->copy.src_node,
 		.dst_node = slot->copy.dst_node,

@@ -76,12 +76,9 @@ void room_fini(struct queue *queue)
 
 void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id)
 {
-	for (int i = 0; i < 5; i++) {
-		const amd_signal_t *signal =
-			(const amd_signal_t *)(uintptr_t)barrier->dep_signal[i].handle;
-
-		if (signal && __atomic_load_n(&signal->value, __ATOMIC_RELAXED) != 0)
-			queue->gate = id + 1;
+	if (signal_any_waits(barrier->dep_signal, 5)) {
+		queue->gate = id + 1;
+		queue->waits = true;
 	}
 }
 

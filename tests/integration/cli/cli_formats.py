@@ -76,6 +76,31 @@ class Formats(Case):
         self.assertEqual(self.rtl("convert", "r.db", "-o", "h.json", "-f", "hta").returncode, 0)
         self.assertFalse(other_formats.check_hta(self.path("r.db"), self.path("h.json"), 5))
 
+    def test_ending_pauses_and_losses__in_each(self):
+        self.script("a.db", "INSERT OR REPLACE INTO rtl_meta VALUES ('ended', 'by signal 9'), ('pauses', '5-7 ');"
+                    "INSERT INTO rtl_loss VALUES (1, 'rtl.hsa', 'no \"room\"', 3), (2, 'rtl.hsa', 'no \"room\"', 4);"
+                    "INSERT INTO rtl_left_out VALUES (1, 'rtl.hip.call', 'outside', 2);")
+        facts = {"ended": "by signal 9", "pauses": "5-7 ", 'lost of rtl.hsa: no "room"': "7",
+                 "left out of rtl.hip.call: outside": "2"}
+        for name, *options in KINDS + (("b.rpd",), ("h.json", "-f", "hta", "--process", str(self.pids[0]))):
+            self.convert(name, *options)
+        for database, table in ("b.db", "rocpd_metadata"), ("b.rpd", "rocpd_metadata"):
+            rows = self.ask(database, f"SELECT DISTINCT substr(tag, 5), value FROM {table} WHERE tag GLOB 'rtl_*'")
+            self.assertLessEqual(facts.items(), dict(rows).items())
+        with open(self.path("b.csv/run_facts.csv"), encoding="utf-8", newline="") as file:
+            self.assertEqual({row["Fact"]: row["Value"] for row in csv.DictReader(file)}, facts)
+        for element in load(self.path("b.json.gz"))["rocprofiler-sdk-tool"]:
+            self.assertEqual(element["metadata"]["rtl"], facts)
+        self.convert("b.json")
+        for name in "b.json", "h.json":
+            told = load(self.path(name))["metadata"]["rtl"]
+            self.assertEqual((told["ended"], told["pauses"]), (facts["ended"], facts["pauses"]))
+            self.assertEqual([row["count"] for row in told["losses"] if row["cause"] == 'no "room"'][:1], [3])
+        self.convert("b.pftrace")
+        with open(self.path("b.pftrace"), "rb") as file:
+            text = file.read()
+        self.assertTrue(all(part in text for part in (b"by signal 9", b"5-7 ")))
+
     def test_selection__that_part(self):
         pid = str(self.pids[1])
         all_names = names_of_rocprofv3((self.convert("b.json", "-f", "rocprofv3"), self.path("b.json"))[1])

@@ -97,7 +97,7 @@ class Timeline(Case):
         self.refused(2, "%p and %e cannot", "trace", "-o", "d%p.csv", "true")
         os.rename(self.path("b.db"), self.path("a.csv/b.db"))
         self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
-        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["b.db", "kernel_trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["b.db", "kernel_trace.csv", "run_facts.csv"])
         os.rename(self.path("a.csv/b.db"), self.path("a.csv/c_own.csv"))  # not one of ours, by its name too
         self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
 
@@ -109,9 +109,9 @@ class Timeline(Case):
         self.rtl("trace", "-q", "-o", "a.csv", PROGRAM, "0", "regions")
         self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "2", "regions")
         begins, ends = (f"rtl_e_rtl_default_region_{way}.csv" for way in ("begin", "end"))
-        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["region_trace.csv", begins])
+        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["region_trace.csv", begins, "run_facts.csv"])
         self.assertEqual(sorted(os.listdir(self.path("b.csv"))),
-                         ["kernel_trace.csv", "region_trace.csv", begins, ends])
+                         ["kernel_trace.csv", "region_trace.csv", begins, ends, "run_facts.csv"])
         names = ["even", "inner", "odd", "inner", "open"]
         self.assertEqual([row["Name"] for row in self.rows("b.csv/" + begins)], names)
         regions = self.rows("b.csv/region_trace.csv")
@@ -123,7 +123,7 @@ class Timeline(Case):
         for row in self.rows("b.csv/" + ends):
             self.assertEqual(row["Timestamp"], by_instance[row["Instance"]]["End_Timestamp"])
         self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "1")  # older tables go
-        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.path("b.csv"))), ["kernel_trace.csv", "run_facts.csv"])
 
     def test_csv__nothing_for_it__said_and_no_folder(self):
         said = "rtl: " + self.path("a.csv") + " was not written: its tables would be empty\n"
@@ -138,7 +138,7 @@ class Timeline(Case):
         self.refused(1, "b.csv was not written: run.db has no rows for tables", "convert", "-o", "b.csv", "run.db")
         self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "1")
         self.refused(1, "b.csv was not written", "convert", "-o", "b.csv", "run.db")
-        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.path("b.csv"))), ["kernel_trace.csv", "run_facts.csv"])
         self.assertEqual(self.names(), ["b.csv", "run.db", "run.rec"])
 
     def test_subscriber_without_a_name_for_its_file__said_where_it_is(self):
@@ -203,7 +203,7 @@ class Convert(Case):
             self.assertEqual(self.rtl("convert", "a.db", "-o", name).returncode, 0)
             self.assertEqual(read(self.path(name)), expected)
         self.assertEqual(self.rtl("convert", "a.db", "-o", "b.csv").returncode, 0)
-        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.path("b.csv"))), ["kernel_trace.csv", "run_facts.csv"])
         with open(self.path("b.csv/kernel_trace.csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual(sorted((r["Kernel_Name"], int(r["Start_Timestamp"]), int(r["End_Timestamp"]))
@@ -220,9 +220,9 @@ class Convert(Case):
         self.rtl("trace", "-q", "-o", "regions.db", PROGRAM, "2", "regions")
         self.assertEqual(self.rtl("convert", "regions.db", "-o", "b.csv", "--name", "od*").returncode, 0)
         self.assertEqual(sorted(os.listdir(self.path("b.csv"))),
-                         ["region_trace.csv", "rtl_e_rtl_default_region_begin.csv"])
+                         ["region_trace.csv", "rtl_e_rtl_default_region_begin.csv", "run_facts.csv"])
         self.refused(1, "nothing is selected by --name", "convert", "regions.db", "-o", "b.csv", "--name", "x")
-        self.assertEqual(len(os.listdir(self.path("b.csv"))), 2)
+        self.assertEqual(len(os.listdir(self.path("b.csv"))), 3)
         self.assertEqual(self.converted("--process", "cli_prog*"), expected)
         (pid,), = self.ask("a.db", "SELECT min(pid) FROM rtl_process")
         self.assertEqual(len(self.converted("--process", str(pid))), 1000)

@@ -85,7 +85,7 @@ class FullDisk(Faults):
             self.assertEqual("run.csv.db has the events for " in done.stderr, bool(left))
         self.rtl("trace", "-q", "-o", "old.csv", PROGRAM, "10")
         self.assertEqual(self.rtl("trace", "-o", "old.csv", "./nosuch").returncode, 127)
-        self.assertEqual(os.listdir(self.path("old.csv")), ["kernel_trace.csv"])
+        self.assertEqual(sorted(os.listdir(self.path("old.csv"))), ["kernel_trace.csv", "run_facts.csv"])
 
     def test_timeline_of_a_snapshot__nothing_under_its_name(self):
         done = self.small('mkfifo go; "$RTL" trace -q --last 1000 -o run.db "$PROGRAM" 30000 lines < go & exec 3> go; '

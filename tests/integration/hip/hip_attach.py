@@ -38,18 +38,18 @@ def look(path, log, problems):
         want = [k for k in (same or [[]])[0] if got[0][0] - 20 < k[0] < got[-1][0] + 20]
         if len(want) != len(got) or any(abs(a - b) > 20 for w, g in zip(want, got) for a, b in zip(w, g)):
             problems.append("%s: queue %d: %d kernels, the log has %d" % (path, queue, len(got), len(want)))
-    (unlinked, late, other, gpus), = db.execute(
+    (unlinked, late, other, waited, gpus), = db.execute(
         "WITH linked(queue, first) AS (SELECT queue, min(submit_ns) FROM rtl_dispatches WHERE correlation GROUP BY queue)"
         " SELECT count(*) FILTER (WHERE NOT correlation AND NOT flags & 16),"
         " count(*) FILTER (WHERE NOT correlation AND NOT flags & 16 AND submit_ns > first),"
-        " count(*) FILTER (WHERE kernel <> 'threads_count'),"
+        " count(*) FILTER (WHERE kernel <> 'threads_count'), count(*) FILTER (WHERE flags & 256),"
         " (SELECT count(*) FROM rtl_tracepoint_metadata WHERE key = 'node') FROM rtl_dispatches LEFT JOIN linked USING (queue)")
     (calls,), = db.execute("SELECT count(*) FROM rtl_calls WHERE function = 'hipLaunchKernel'")
     # at its begin a call is under way, or several whose packets came together (16) or wait while one thread, which
     # hands all on, makes the spool; at its end kernels are, and some that end while rtl leaves
-    if not count or other or not gpus or late > THREADS or unlinked > THREADS * (SYNC_EVERY + 1) or abs(calls - count) > 2 * THREADS * (SYNC_EVERY + 1):
-        problems.append("%s: %d kernels, %d calls, %d unlinked, %d of them late, %d others, %d GPUs"
-                        % (path, count, calls, unlinked, late, other, gpus))
+    if not count or other or waited or not gpus or late > THREADS or unlinked > THREADS * (SYNC_EVERY + 1) or abs(calls - count) > 2 * THREADS * (SYNC_EVERY + 1):
+        problems.append("%s: %d kernels, %d calls, %d unlinked, %d of them late, %d others, %d that waited, %d GPUs"
+                        % (path, count, calls, unlinked, late, other, waited, gpus))
     for row in db.execute("SELECT * FROM rtl_ledger WHERE published <> delivered OR discarded + abandoned + missed"):
         problems.append("%s: ledger: %s" % (path, row))
     return count

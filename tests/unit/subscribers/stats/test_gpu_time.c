@@ -118,6 +118,7 @@ static void make_works(struct world *world, size_t count, uint64_t pace)
 			.thread = world->threads[random_below(THREADS)],
 			.queue = (uint32_t)random_below(2),
 			.is_copy = random_below(4) == 0,
+			.waits = random_below(2),
 		};
 		world->span = work->end > world->span ? work->end : world->span;
 	}
@@ -209,7 +210,7 @@ static enum idle_cause late_cause(const struct gpu_work *before, const struct gp
 	if (next->correlation && next->correlation == before->correlation &&
 	    next->thread == before->thread && call[next->submit] == GRAPH + 1)
 		return IDLE_GRAPH;
-	if (next->submit > before->end)
+	if (!next->waits || next->submit > before->end)
 		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
@@ -269,7 +270,7 @@ static void find_truth(const struct world *world, const struct gpu_work *works, 
 		if (is_paused(world, before->end, w->begin)) {
 			cause = IDLE_PAUSED;
 		} else if (t >= p->submit) {
-			cause = t < w->submit ? IDLE_EVENT
+			cause = t < w->submit ? p->waits ? IDLE_EVENT : IDLE_LATENCY
 					      : late_cause(before, w, calls[w->thread->tid - 100]);
 		} else if (calls[by][t]) {
 			name = calls[by][t];
@@ -504,13 +505,13 @@ static void did(struct world *world, uint64_t begin, uint64_t end, uint32_t name
 
 /* In stream = queue, 0 for a copy. */
 static void work(struct world *world, uint64_t submit, uint64_t begin, uint64_t end, uint32_t queue,
-		 uint64_t packet, uint32_t name)
+		 bool waits, uint32_t name)
 {
 	world->works[world->work_count++] = (struct gpu_work){.begin = begin,
 							      .end = end,
 							      .submit = submit,
 							      .stream = queue,
-							      .packet = packet,
+							      .waits = waits,
 							      .what = world->names[name],
 							      .thread = world->threads[0],
 							      .queue = queue,
@@ -535,22 +536,22 @@ TEST(test_path__two_queues_a_copy_and_the_host__what_each_waited_for)
 	struct world *world = *state;
 
 	/* a in queue 1, b behind a barrier in queue 2; c is too early; then a copy, and a kernel behind it */
-	work(world, 1010, 1020, 1120, 1, 0, CALL_A);
-	work(world, 1012, 1021, 1060, 2, 0, CALL_B);
-	work(world, 1030, 1123, 1200, 2, 2, CALL_B);
-	work(world, 1040, 1130, 1140, 1, 1, CALL_A);
-	work(world, 1050, 1210, 1250, 0, 0, GRAPH);
-	work(world, 1060, 1254, 1300, 1, 3, CALL_A);
+	work(world, 1010, 1020, 1120, 1, false, CALL_A);
+	work(world, 1012, 1021, 1060, 2, false, CALL_B);
+	work(world, 1030, 1123, 1200, 2, true, CALL_B);
+	work(world, 1040, 1130, 1140, 1, false, CALL_A);
+	work(world, 1050, 1210, 1250, 0, true, GRAPH);
+	work(world, 1060, 1254, 1300, 1, true, CALL_A);
 	did(world, 1005, 1011, CALL_A);
 	did(world, 1065, 1310, WAIT);
 	/* the thread waited for all; then it slept, and launched without waiting */
-	work(world, 1510, 1515, 1525, 1, 4, CALL_A);
-	work(world, 1511, 1526, 1540, 1, 5, CALL_B);
+	work(world, 1510, 1515, 1525, 1, false, CALL_A);
+	work(world, 1511, 1526, 1540, 1, false, CALL_B);
 	did(world, 1400, 1500, RANGE_B);
 	did(world, 1505, 1515, CALL_B);
 	did(world, 1530, 1560, WAIT);
 	did(world, 1002, 1600, RANGE_A);
-	work(world, 2000, 2001, 2002, 1, 6, CALL_B);
+	work(world, 2000, 2001, 2002, 1, false, CALL_B);
 	world->span = 2002;
 	deliver(world);
 	/* back from 1600: wait, b, a, its latency, the launch, outside, the wait, a, the copy, b, a */
@@ -581,7 +582,6 @@ TEST(test_path__of_very_much_work__what_is_forgotten_is_not_known)
 								     .end = 2 * i + 1,
 								     .submit = 1,
 								     .queue = 1,
-								     .packet = i,
 								     .thread = world->threads[0],
 								     .what = world->names[0]}));
 	world->done[world->done_count++] = (struct done){1, 4 * PATH_ENDED + 1, 0, RANGE_A, true};
@@ -608,7 +608,6 @@ TEST(test_path__many_queues__each_is_known)
 					   .submit = 1,
 					   .stream = 1 + i % QUEUES,
 					   .queue = 1 + i % QUEUES,
-					   .packet = i / QUEUES,
 					   .thread = world->threads[0],
 					   .what = world->names[i < QUEUES ? CALL_A : CALL_B]}));
 	world->done[world->done_count++] = (struct done){1, 40000, 0, RANGE_A, true};
