@@ -398,6 +398,8 @@ static void fill(struct summary_row *row, const struct summary_process *process,
 static void print_processes(FILE *file, const struct summary_process *list, size_t count,
 			    bool by_rank, unsigned columns, unsigned top)
 {
+	static const uint8_t dispensable[] = {5, 4, 7};
+	const struct summary_table table = {.columns = columns, SUMMARY_DISPENSABLE(dispensable)};
 	enum summary_deed calls = SUMMARY_OTHER_CALLS;
 	const size_t shown = top && top < count ? top : count;
 	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
@@ -419,7 +421,7 @@ static void print_processes(FILE *file, const struct summary_process *list, size
 	summary_set(rows[0].cells[6], calls == SUMMARY_HIP_CALLS ? "HIP calls" : "calls");
 	fprintf(file, "\n%s: %zu%s\n", by_rank ? "Ranks" : "Processes", count,
 		shown < count ? ", the first ones" : "");
-	summary_print_table(file, rows, shown + 1, &(struct summary_table){.columns = columns});
+	summary_print_table(file, rows, shown + 1, &table);
 	free_names(rows, shown);
 }
 

@@ -101,6 +101,8 @@ class Whose(Case):
                                r"   0  +\d+  +10  25\.00us .*: cli_program$")
         self.assertRegex(text, r"(?m)^Ranks: 3\nrank  processes  kernels  +on GPUs .*\n"
                                r"   0  +1  +10  25\.00us .*\n   1  +3  +60  150\.0us ")
+        lines = self.rtl("summary", "run.db", env={"COLUMNS": "60"}).stdout.split("\nProcesses: 5")[1].splitlines()
+        self.assertLessEqual(max(map(len, lines)), 60)
         # one that says nothing new is not there
         self.assertNotIn("Ranks", self.rtl("summary", "rank1.db").stdout)
         self.assertNotIn("Processes", self.rtl("summary", "rank0.db").stdout)

@@ -24,7 +24,8 @@ PLACES = ("SELECT thread, count(*), max(number), sum(number <> place) FROM (SELE
 OPERATIONS = "(SELECT count(*) FROM rocpd_op)"
 NOTHING = (  # what there is none of
     "FROM pragma_integrity_check WHERE integrity_check <> 'ok'", "FROM pragma_foreign_key_check",
-    "FROM rtl_meta WHERE key = 'state' AND value NOT IN ('complete', 'recovered')",
+    # where it was killed before its first event, nothing is left to recover
+    "FROM rtl_meta WHERE key = 'state' AND value NOT IN ('complete', 'recovered') AND EXISTS (SELECT 1 FROM rtl_process)",
     f"FROM (SELECT count(*) AS n FROM rtl_dispatch) WHERE n <> {OPERATIONS}",
     f"FROM (SELECT count(*) AS n FROM rocpd_api_ops) WHERE n <> {OPERATIONS}",
     f"FROM (SELECT count(*) AS n FROM rocpd_kernelapi) WHERE n <> {OPERATIONS}",
