@@ -14,16 +14,22 @@ static uint64_t length_of(const struct gap *gap)
 	return gap->end - gap->begin;
 }
 
+/* Whether it is among the longest. */
+static bool is_long(const struct gaps *gaps, const struct gap *gap)
+{
+	return gaps->kept < GAPS_KEPT || length_of(gap) > length_of(&gaps->longest[GAPS_KEPT - 1]);
+}
+
 static void keep_gap(struct gaps *gaps, const struct gap *gap)
 {
 	struct gap *list = gaps->longest;
 	size_t at = gaps->kept;
 
 	gaps->count++;
+	if (!is_long(gaps, gap))
+		return;
 	while (at && length_of(&list[at - 1]) < length_of(gap))
 		at--;
-	if (at == GAPS_KEPT)
-		return;
 	if (gaps->kept < GAPS_KEPT)
 		gaps->kept++;
 	memmove(&list[at + 1], &list[at], (gaps->kept - at - 1) * sizeof(*list));
@@ -110,11 +116,22 @@ static uint32_t add_to_row(struct gpu_time *gpu, enum idle_cause cause,
 	return row;
 }
 
-/* Adds to the parts of the gap that is being explained. */
-static void add_part(struct gap *gap, const struct gap_part *part)
+static void begin_gap(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 {
+	gpu->gap.begin = begin;
+	gpu->gap.end = end;
+	if (is_long(&gpu->gaps, &gpu->gap)) /* else nobody asks for its parts */
+		memset(gpu->gap.parts, 0, sizeof(gpu->gap.parts));
+}
+
+/* Adds to the parts of the gap that is being explained. */
+static void add_part(struct gpu_time *gpu, const struct gap_part *part)
+{
+	struct gap *gap = &gpu->gap;
 	size_t at = 0;
 
+	if (!is_long(&gpu->gaps, gap))
+		return;
 	while (at < GAP_PARTS - 1 && gap->parts[at].ns &&
 	       (gap->parts[at].row != part->row || gap->parts[at].thread != part->thread))
 		at++;
@@ -161,7 +178,7 @@ static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_t
 	if (!row || gpu->onto)
 		return;
 	mark_idle(gpu, cause, ns);
-	add_part(&gpu->gap, &(struct gap_part){.row = row, .thread = thread, .ns = ns});
+	add_part(gpu, &(struct gap_part){.row = row, .thread = thread, .ns = ns});
 }
 
 void gpu_time_name_range(struct gpu_time *gpu, const struct host_thread *thread, uint64_t begin,
@@ -235,7 +252,7 @@ static void explain_open(struct gpu_time *gpu, struct host_thread *thread, uint6
 	if (!ns)
 		return;
 	mark_idle(gpu, IDLE_OUTSIDE, ns);
-	add_part(&gpu->gap, &(struct gap_part){.thread = thread, .begin = begin, .ns = ns});
+	add_part(gpu, &(struct gap_part){.thread = thread, .begin = begin, .ns = ns});
 	if (!host_time_add_open(thread, gpu, begin, end, ns))
 		gpu->out_of_memory = true;
 }
@@ -367,7 +384,7 @@ static void tell_idle(struct gpu_time *gpu, uint64_t at, uint64_t end, const str
 static void tell_gap(struct gpu_time *gpu, const struct gpu_work *next,
 		     const struct gpu_work *first)
 {
-	gpu->gap = (struct gap){.begin = gpu->told, .end = next->begin};
+	begin_gap(gpu, gpu->told, next->begin);
 	tell_idle(gpu, gpu->told, next->begin, next, first);
 	keep_gap(&gpu->gaps, &gpu->gap);
 }
@@ -443,7 +460,7 @@ static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 {
 	const uint64_t idle = gpu->first > end ? gpu->first - end : 0;
 
-	gpu->gap = (struct gap){.begin = end, .end = gpu->first};
+	begin_gap(gpu, end, gpu->first);
 	const struct gpu_mark mark = gpu->mark;
 
 	add(gpu, IDLE_UNKNOWN, NULL, NULL, idle);
