@@ -53,8 +53,9 @@ WITH session AS (SELECT key AS s, value AS j FROM json_each(?1, '$.sessions')),
     FROM looks, json_each(looks.j, '$.processes') AS p, json_each(p.value, '$.streams') AS t GROUP BY 1, 2 HAVING count(*) = 2)
 SELECT line FROM (
   SELECT 0 AS s, -1 AS p, 0 AS k, 0 AS n, 0 AS o, 'no program of yours is being traced' AS line WHERE NOT EXISTS (SELECT 1 FROM session)
-  UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'),
-      json_extract(j, '$.folder')) FROM session
+  UNION ALL SELECT s, -1, 0, 0, 0, printf('rtl, process %d: %s', json_extract(j, '$.pid'), folder) || CASE WHEN folder
+      GLOB '*/rtlasleep-*' THEN ', attached: what began before is not known' ELSE '' END
+    FROM (SELECT s, j, json_extract(j, '$.folder') AS folder FROM session)
   UNION ALL SELECT s, -1, 1, gpu, 0, printf('  GPU %d: %.0f %% busy', gpu, 100.0 * ns / period.length_ns) FROM busy JOIN recent USING (s),
     period WHERE json_extract(recent.j, '$.database')
   UNION ALL SELECT s, -1, 2, 0, -total_ns, line FROM (SELECT s, total_ns, printf('  %5.1f %% of the kernels'' time: %s, %d a second',

@@ -508,7 +508,8 @@ class Status(Case):
         self.wait_until(lambda: glob.glob(self.spool + "/*/session"))
         with subprocess.Popen([RTL, "top", "--json", "-n", "1", "--watch", "5", str(child.pid)], env=self.environment(),
                               stdout=subprocess.PIPE, text=True) as top:
-            for _ in range(30):
+            end = time.monotonic() + 3  # so that a slow rtl has written all when it looks again
+            while time.monotonic() < end:
                 self.assertEqual(self.line(child), 1000)
                 time.sleep(0.1)
             page = json.loads(top.communicate(timeout=HANG_S)[0])
