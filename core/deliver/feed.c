@@ -313,6 +313,12 @@ static bool is_sound(const struct rtl_source *source)
 	       source->name && source->reads && source->open && source->read && source->close;
 }
 
+static void leave(struct candidate *c)
+{
+	dlclose(c->handle);
+	c->source = NULL;
+}
+
 /* Takes the plugin in that file if it is a source; RTL_EABI: it is not. */
 static int load(struct candidate *c, const char *file)
 {
@@ -334,20 +340,17 @@ static int load(struct candidate *c, const char *file)
 			file, c->source->abi_version >> 16, c->source->abi_version & 0xffff,
 			RTL_SOURCE_ABI_VERSION >> 16, RTL_SOURCE_ABI_VERSION & 0xffff);
 	if (err)
-		dlclose(c->handle);
+		leave(c);
 	return err;
 }
 
-static bool try_file(void *user, const char *file)
+/* The first that reads the path stays. */
+static void try_file(void *user, const char *file)
 {
 	struct candidate *c = user;
 
-	if (load(c, file))
-		return false;
-	if (c->source->reads(c->path))
-		return true;
-	dlclose(c->handle);
-	return false;
+	if (!c->source && !load(c, file) && !c->source->reads(c->path))
+		leave(c);
 }
 
 static int find_plugin(struct candidate *c, const char *name)
@@ -364,8 +367,9 @@ static int find_plugin(struct candidate *c, const char *name)
 		free(file);
 		return err;
 	}
-	if (!plugin_each_file("_src.so", try_file, &any) &&
-	    !plugin_each_file("_sub.so", try_file, &any))
+	plugin_each_file("_src.so", try_file, &any);
+	plugin_each_file("_sub.so", try_file, &any);
+	if (!any.source)
 		return message_fail(&c->why, RTL_ENOENT,
 				    "%s: no plugin reads it; `rtl list-subscribers` lists the "
 				    "plugins, --input NAME chooses one",

@@ -521,39 +521,36 @@ static bool is_plugin_name(const char *name, const char *suffix)
 	return length > 3 + end && !strncmp(name, "lib", 3) && !strcmp(name + length - end, suffix);
 }
 
-static bool each_of_folder(const struct folder *folder, const char *suffix,
-			   bool (*fn)(void *user, const char *path), void *user)
+static void each_of_folder(const struct folder *folder, const char *suffix,
+			   void (*fn)(void *user, const char *path), void *user)
 {
 	struct dirent **entries;
 	int count = folder->exists ? scandir(folder->path, &entries, NULL, alphasort) : -1;
-	bool stop = false;
 
 	if (count < 0)
-		return false;
+		return;
 	for (int i = 0; i < count; i++) {
 		char *path = NULL;
 
-		if (!stop && is_plugin_name(entries[i]->d_name, suffix) &&
+		if (is_plugin_name(entries[i]->d_name, suffix) &&
 		    asprintf(&path, "%s/%s", folder->path, entries[i]->d_name) >= 0) {
-			stop = is_file(path) && fn(user, path);
+			if (is_file(path))
+				fn(user, path);
 			free(path);
 		}
 		free(entries[i]);
 	}
 	free(entries);
-	return stop;
 }
 
-bool plugin_each_file(const char *suffix, bool (*fn)(void *user, const char *path), void *user)
+void plugin_each_file(const char *suffix, void (*fn)(void *user, const char *path), void *user)
 {
 	struct folders folders;
-	bool stop = false;
 
 	if (folders_init(&folders))
-		for (size_t i = 0; i < folders.count && !stop; i++)
-			stop = each_of_folder(&folders.items[i], suffix, fn, user);
+		for (size_t i = 0; i < folders.count; i++)
+			each_of_folder(&folders.items[i], suffix, fn, user);
 	folders_fini(&folders);
-	return stop;
 }
 
 int plugin_find_file(const char *name, char **path, char *text, size_t size)
@@ -566,22 +563,7 @@ int plugin_find_file(const char *name, char **path, char *text, size_t size)
 	return error;
 }
 
-struct listing {
-	void (*fn)(void *user, const char *path);
-	void *user;
-};
-
-static bool list_one(void *user, const char *path)
-{
-	const struct listing *listing = user;
-
-	listing->fn(listing->user, path);
-	return false;
-}
-
 void rtl_plugin_list(void (*fn)(void *user, const char *path), void *user)
 {
-	struct listing listing = {fn, user};
-
-	plugin_each_file("_sub.so", list_one, &listing);
+	plugin_each_file("_sub.so", fn, user);
 }

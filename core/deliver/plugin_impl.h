@@ -17,9 +17,8 @@ int message_fail(const struct message *message, int error, const char *format, .
 /* ---- plugin.c: where plugins are: the working directory, RTL_PLUGIN_PATH, the installed folder. Any thread, as
  * long as nobody changes the environment. */
 
-/* Calls fn with each file lib*SUFFIX, in the order in which names are looked up, until it returns true;
- * returns whether it did. */
-bool plugin_each_file(const char *suffix, bool (*fn)(void *user, const char *path), void *user);
+/* Calls fn with each file lib*SUFFIX, in the order in which names are looked up. */
+void plugin_each_file(const char *suffix, void (*fn)(void *user, const char *path), void *user);
 /* The file of a name, to be freed; RTL_ENOENT, RTL_ENOMEM: the message says where it was looked for. */
 int plugin_find_file(const char *name, char **path, char *message, size_t size);
 
