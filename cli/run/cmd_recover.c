@@ -100,31 +100,41 @@ static int choose_list(const char *folder, const struct notes *notes, struct ses
 	return status ? status : make_output(session);
 }
 
-/* Of a flight recorder: the subscribers get the recording, which is complete by now. */
-static int deliver_kept(const struct notes *notes, struct session *session)
+/* left: NULL where what is there is complete. */
+static int deliver_to(const char *folder, const struct notes *notes, struct session *session,
+		      uint32_t *left)
 {
 	const char *list, *database;
-	int status = choose_list(notes->recording, notes, session, &list);
+	int status = choose_list(folder, notes, session, &list);
 
 	collect_set_properties(notes->session, notes->mode);
 	if (!status)
-		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL, true, false);
+		status = collect_deliver(left ? RTL_RECOVER : RTL_REPLAY, folder, list, left, !left,
+					 false);
 	database = session->list ? session->database : notes->database;
 	if (!status)
 		status = collect_check_output(database);
 	if (status)
+		return status;
+	if (!database && session->timeline_count)
+		database = session->timelines[0];
+	cli_error("recovered: %s%s%s", folder, database ? " to " : "", cli_text(database));
+	return CLI_OK;
+}
+
+/* Of a flight recorder: the subscribers get the recording, which is complete by now. */
+static int deliver_kept(const struct notes *notes, struct session *session)
+{
+	if (deliver_to(notes->recording, notes, session, NULL))
 		return cli_failed(
 			"the events are in %s; `rtl replay %s` delivers them to subscribers",
 			notes->recording, notes->recording);
 	rtl_collector_snapshot_remove(notes->recording);
-	cli_error("recovered: %s%s%s", notes->recording, database ? " to " : "",
-		  database ? database : "");
 	return CLI_OK;
 }
 
 static int deliver(const char *folder, const struct notes *notes, struct session *session)
 {
-	const char *list, *database;
 	uint32_t left = 0;
 	int status;
 
@@ -138,25 +148,12 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 			cli_error("recovered: %s to the recording %s", folder, notes->recording);
 		return status;
 	}
-	status = choose_list(folder, notes, session, &list);
-	if (status)
-		return status;
-	collect_set_properties(notes->session, notes->mode);
-	status = collect_deliver(RTL_RECOVER, folder, list, &left, false, false);
-	if (status)
-		return status;
-	database = session->list ? session->database : notes->database;
-	status = collect_check_output(database);
-	if (status)
-		return status;
-	if (!database && session->timeline_count)
-		database = session->timelines[0];
-	cli_error("recovered: %s%s%s", folder, database ? " to " : "", database ? database : "");
-	if (left)
+	status = deliver_to(folder, notes, session, &left);
+	if (left && !status)
 		cli_error("%u process%s still run%s; what %s from now on is not recorded", left,
 			  left > 1 ? "es" : "", left > 1 ? "" : "s",
 			  left > 1 ? "they do" : "it does");
-	return CLI_OK;
+	return status;
 }
 
 static int refuse_owner(const char *folder, uid_t owner)
