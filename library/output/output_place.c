@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "output_place.h"
 
-#include "host.h"
-
 #include <stdlib.h>
 #include <sys/file.h>
 
@@ -127,17 +125,6 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 }
 
 /* ---- a subscriber's file ---- */
-
-void output_say(const struct output_file *file, int level, const char *format, ...)
-{
-	char line[PATH_MAX];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	host_say(file->host, level, "%s: %s", file->path, line);
-}
 
 static int refuse(const struct output_file *file)
 {

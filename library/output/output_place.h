@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host.h"
 #include "output_name.h"
 
 /** What is at the path of an output. */
@@ -82,7 +83,7 @@ void output_release(struct output_file *file);
 /** Forgets the file. */
 void output_fini(struct output_file *file);
 /** Says a line that begins with the path. */
-void output_say(const struct output_file *file, int level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+#define output_say(file, level, format, ...)                                                       \
+	host_say((file)->host, level, "%s: " format, (file)->path, ##__VA_ARGS__)
 /** The same of an error, which is its value. */
 #define output_fail(file, error, ...) (output_say((file), RTL_LEVEL_ERROR, __VA_ARGS__), (error))

@@ -210,12 +210,11 @@ static int status(struct sub *sub)
 		return 0;
 	if (!sub->failed) {
 		timeline_finish(&sub->sink.timeline);
-		output_say(&sub->output, RTL_LEVEL_ERROR,
-			   sub->replays ? "cannot be written (%s): nothing of it is kept; choose "
-					  "another place with output="
-					: "cannot be written (%s): the trace ends here, what was "
-					  "written so far is complete",
-			   strerror(error));
+		output_say(&sub->output, RTL_LEVEL_ERROR, "cannot be written (%s): %s",
+			   strerror(error),
+			   sub->replays
+				   ? "nothing of it is kept; choose another place with output="
+				   : "the trace ends here, what was written so far is complete");
 	}
 	sub->failed = true;
 	return error == ENOMEM ? RTL_ENOMEM : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;

@@ -130,9 +130,8 @@ static int may_continue(const struct output_file *file, bool *empty)
 		return output_fail(file, RTL_EBUSY,
 				   "is still being written by another process; end that one first");
 	if (found == LOOK_FOREIGN || (!inside.empty && !*inside.version))
-		return output_fail(file, RTL_EFORMAT,
-				   inside.is_file ? "is no output of rtl; " NAME_THE_ONE
-						  : "is no file; " NAME_THE_ONE);
+		return output_fail(file, RTL_EFORMAT, "is no %s; " NAME_THE_ONE,
+				   inside.is_file ? "output of rtl" : "file");
 	if (inside.empty || strcmp(inside.version, SCHEMA_RTL_VERSION) == 0)
 		return 0;
 	return output_fail(
