@@ -31,6 +31,14 @@ struct wanted_calls {
 	struct rtl_subscription *plain[2];
 };
 
+/** Whether a stream is called as another one with ".debug" behind it: it tells of the same, with arguments. */
+static inline bool wanted_is_debug(const char *debug, const char *plain)
+{
+	const size_t length = strlen(plain);
+
+	return !strncmp(debug, plain, length) && !strcmp(debug + length, ".debug");
+}
+
 /** What a kind of fields is called (enum rtl_kind). */
 const char *wanted_kind_name(uint16_t kind);
 /** The stream of that name; NULL: there is none. */

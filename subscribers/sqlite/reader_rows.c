@@ -3,6 +3,7 @@
 #include "array.h"
 #include "plan.h"
 #include "reader.h"
+#include "wanted.h"
 
 /* Columns that each storage table begins with. */
 enum { ID, ORIGIN, TIME_NS, INSTANCE, CORRELATION };
@@ -423,14 +424,10 @@ static void note_last(struct reader *r, const struct table *t)
 /* The type of the stream without ".debug" that a type repeats, if it is not stored. */
 static void find_repeated(const struct reader *r, struct table *t)
 {
-	const char *name = r->streams[t->stream].info.name;
-
 	for (uint32_t s = 0; s < r->stream_count; s++) {
 		const struct reader_stream *stream = &r->streams[s];
-		const size_t length = strlen(stream->info.name);
 
-		if (strncmp(name, stream->info.name, length) != 0 ||
-		    strcmp(name + length, ".debug") != 0)
+		if (!wanted_is_debug(r->streams[t->stream].info.name, stream->info.name))
 			continue;
 		for (uint32_t i = 0; i < stream->info.type_count; i++) {
 			const struct rtl_type_info *type = &reader_type(stream, i)->info;

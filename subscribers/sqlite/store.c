@@ -447,72 +447,53 @@ static void take_events(void *user, const struct rtl_event *const *events, size_
 
 /* ---- subscriptions ---- */
 
-/* The stream of that name with ".debug" behind it, or, of such a one, the one without. NULL: it is not there. */
-static struct stream *twin_of(const struct sub *sub, const struct stream *of, bool debug)
+static bool is_wanted(const struct stream *stream, const struct rtl_type_info *type, bool has_debug)
 {
-	struct stream *s = sub->streams;
-
-	for (; s; s = s->next) {
-		const char *name = debug ? of->info->name : s->info->name;
-		const char *longer = debug ? s->info->name : of->info->name;
-
-		if (!strncmp(longer, name, strlen(name)) &&
-		    !strcmp(longer + strlen(name), ".debug"))
-			break;
-	}
-	return s;
+	if (type->repeated_by & RTL_IN_DEBUG)
+		return !has_debug;
+	return !type->repeated_by ||
+	       !rtl_stream_find_type(stream->info, (uint16_t)type->repeated_by);
 }
 
-/* Whether events of a stream repeat this one's in another stream. */
-static bool is_repeated_in_debug(const struct stream *stream)
+/* Gives up what the stream with the arguments says again, if that is taken; whether there is such. */
+static bool give_up_repeated(struct sub *sub, struct stream *plain)
 {
-	for (uint32_t i = 0; i < stream->info->type_count; i++)
-		if (rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG)
-			return true;
-	return false;
-}
+	bool any = false;
 
-static bool is_wanted(const struct sub *sub, const struct stream *stream,
-		      const struct rtl_type_info *type)
-{
-	if (!(type->repeated_by & RTL_IN_DEBUG))
-		return !type->repeated_by ||
-		       !rtl_stream_find_type(stream->info, (uint16_t)type->repeated_by);
-	return !sub->settings.args || !twin_of(sub, stream, true);
-}
+	for (uint32_t i = 0; i < plain->info->type_count; i++) {
+		struct type *type = &plain->types[i];
 
-/* Gives up what the stream with the arguments says again. */
-static void give_up_repeated(struct sub *sub, struct stream *stream)
-{
-	for (uint32_t i = 0; i < stream->info->type_count; i++) {
-		struct type *type = &stream->types[i];
-
-		if (type->taken && type->info->repeated_by & RTL_IN_DEBUG) {
+		if (!(rtl_stream_type(plain->info, i)->repeated_by & RTL_IN_DEBUG))
+			continue;
+		any = true;
+		if (sub->settings.args && type->taken) {
 			sub->host->unsubscribe(sub->host, type->taken);
 			type->taken = NULL;
 		}
 	}
+	return any;
 }
 
 int store_subscribe(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
-	struct stream *plain = info->name ? twin_of(sub, stream, false) : NULL;
+	bool has_debug = false, repeats = false;
 	int result = 0;
 
 	stream->types = calloc(info->type_count + 1, sizeof(*stream->types));
 	if (!stream->types)
 		return RTL_ENOMEM;
-	if (plain && is_repeated_in_debug(plain)) {
-		if (!sub->settings.args)
-			return 0;
-		give_up_repeated(sub, plain);
+	for (struct stream *s = sub->streams; s; s = s->next) {
+		has_debug |= sub->settings.args && wanted_is_debug(s->info->name, info->name);
+		repeats |= wanted_is_debug(info->name, s->info->name) && give_up_repeated(sub, s);
 	}
+	if (repeats && !sub->settings.args)
+		return 0;
 	for (uint32_t i = 0; i < info->type_count && result == 0; i++) {
 		struct type *type = &stream->types[i];
 
 		*type = (struct type){.stream = stream, .info = rtl_stream_type(info, i)};
-		if (is_wanted(sub, stream, type->info))
+		if (is_wanted(stream, type->info, has_debug))
 			result =
 				sub->host->subscribe(sub->host, info, type->info->type,
 						     RTL_BUFFERED, take_events, type, &type->taken);
