@@ -430,10 +430,9 @@ void generic_fini(struct event_sink *sink)
 		if (pairing_at(&sink->pairing, i))
 			free(pairing_at(&sink->pairing, i)->group);
 	pairing_fini(&sink->pairing);
-	for (struct stream *s = sink->streams; s; s = s->next)
-		for (struct type *t = s->types, *next; t; t = next) {
-			next = t->next;
+	for (struct stream *s = sink->streams; s; s = s->next) {
+		for (struct type *t = s->types; t; t = t->next)
 			free(t->keys);
-			free(t);
-		}
+		list_free(s->types);
+	}
 }

@@ -18,19 +18,21 @@ bool state_init(struct state *state, const char *timeline)
 	return state->path != NULL;
 }
 
+static void put_map(FILE *out, const char *what, const struct map *map)
+{
+	for (size_t i = 0; i < map->hash.capacity; i++)
+		if (map_at(map, i)->value)
+			fprintf(out, "%s %" PRIx64 " %" PRIu64 "\n", what, map_at(map, i)->key,
+				map_at(map, i)->value);
+}
+
 static void put_lines(const struct state *state, FILE *out)
 {
 	fprintf(out,
 		HEAD "writer %s\nsession %s\nbase %" PRIu64 " %" PRId64 "\nresumed %" PRIu32 "\n",
 		state->writer, state->session, state->base_ns, state->unix_ns, state->resumes);
-	for (size_t i = 0; i < state->pids.hash.capacity; i++)
-		if (map_at(&state->pids, i)->value)
-			fprintf(out, "pid %" PRIx64 " %" PRIu64 "\n", map_at(&state->pids, i)->key,
-				map_at(&state->pids, i)->value);
-	for (size_t i = 0; i < state->tracks.hash.capacity; i++)
-		if (map_at(&state->tracks, i)->value)
-			fprintf(out, "track %" PRIx64 " %" PRIu64 "\n",
-				map_at(&state->tracks, i)->key, map_at(&state->tracks, i)->value);
+	put_map(out, "pid", &state->pids);
+	put_map(out, "track", &state->tracks);
 	for (size_t i = 0; i < state->ring_count; i++)
 		fprintf(out, "ring %" PRIx64 " %" PRIu32 " %" PRIu64 "\n", state->rings[i].spool,
 			state->rings[i].ring, state->rings[i].position);

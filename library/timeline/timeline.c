@@ -153,13 +153,12 @@ void timeline_fini(struct timeline *timeline, bool done)
 		free(t->lanes);
 		free(t);
 	}
-	for (struct timeline_process *p = timeline->processes, *next; p; p = next) {
-		next = p->next;
+	for (struct timeline_process *p = timeline->processes; p; p = p->next) {
 		map_fini(&p->tracks);
 		map_fini(&p->used_tids);
 		free(p->name);
-		free(p);
 	}
+	list_free(timeline->processes);
 	file_close(&timeline->file);
 	if (timeline->has_state || timeline->state.path)
 		state_fini(&timeline->state, done);

@@ -118,11 +118,9 @@ bool work_selects(struct work *work, const uint32_t *gpu, const struct timeline_
 
 void work_fini(struct work *work)
 {
-	for (struct work_process *p = work->processes, *next; p; p = next) {
-		next = p->next;
+	for (struct work_process *p = work->processes; p; p = p->next)
 		map_fini(&p->streams);
-		free(p);
-	}
+	list_free(work->processes);
 	list_free(work->gpus);
 }
 

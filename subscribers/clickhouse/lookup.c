@@ -85,14 +85,13 @@ uint32_t lookup_tracepoint(struct sub *sub, const struct rtl_event *event)
 
 void lookup_fini(struct sub *sub)
 {
-	for (struct process *p = sub->processes, *next; p; p = next) {
-		next = p->next;
+	for (struct process *p = sub->processes; p; p = p->next) {
 		map_fini(&p->strings);
 		map_fini(&p->gpus);
 		for (size_t i = 0; i < p->mark_count; i++)
 			free(p->marks[i].table);
 		free(p->marks);
-		free(p);
 	}
+	list_free(sub->processes);
 	map_fini(&sub->tracepoints);
 }

@@ -460,19 +460,14 @@ void run_end(struct sub *sub)
 
 void run_fini(struct sub *sub)
 {
-	for (struct process *p = sub->processes, *next; p; p = next) {
-		next = p->next;
+	for (struct process *p = sub->processes; p; p = p->next) {
 		map_fini(&p->uids);
 		map_fini(&p->strings);
-		free(p);
 	}
-	for (struct stream *s = sub->streams, *next; s; s = next) {
-		next = s->next;
+	for (struct stream *s = sub->streams; s; s = s->next)
 		free(s->types);
-		free(s);
-	}
-	sub->processes = NULL;
-	sub->streams = NULL;
+	list_free(sub->processes);
+	list_free(sub->streams);
 	dictionary_fini(&sub->strings);
 	dictionary_fini(&sub->args_known);
 	dictionary_fini(&sub->origins);
