@@ -28,7 +28,6 @@ static const char *file_of(const void *context)
 
 	if (dladdr((void *)machine->uc_mcontext.gregs[REG_RIP], &info))
 		return info.dli_fname;
-#else
 #endif
 	return NULL;
 }

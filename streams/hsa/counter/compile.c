@@ -115,8 +115,7 @@ static void emit_reduce(struct compiler *c, enum reduction reduction, uint32_t d
 
 static void skip_space(struct compiler *c)
 {
-	while (*c->at == ' ' || *c->at == '\t' || *c->at == '\n' || *c->at == '\r')
-		c->at++;
+	c->at += strspn(c->at, " \t\n\r");
 }
 
 static bool accept(struct compiler *c, char token)
@@ -136,11 +135,6 @@ static void expect(struct compiler *c, char token)
 		unexpected(c, wanted);
 }
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -148,14 +142,13 @@ static bool is_digit(char c)
 
 static void read_name(struct compiler *c, char name[NAME_BYTES])
 {
-	size_t length = 0;
+	size_t length;
 
 	skip_space(c);
 	name[0] = '\0';
-	if (!is_letter(*c->at))
+	length = strspn(c->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	if (!length || is_digit(*c->at))
 		return unexpected(c, "a name");
-	while (is_letter(c->at[length]) || is_digit(c->at[length]))
-		length++;
 	if (length >= NAME_BYTES)
 		return fail(c, "the expression of %s has a name that is too long", c->whose);
 	memcpy(name, c->at, length);
