@@ -29,12 +29,7 @@ struct rtl_stream *stream_of(uint32_t number)
 
 const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
 {
-	const struct rtl_stream_info *info = infos[number];
-
-	for (uint32_t i = 0; i < info->type_count; i++)
-		if (info->types[i].type == type)
-			return &info->types[i];
-	return NULL;
+	return rtl_stream_find_type(infos[number], type);
 }
 
 static void fill_slot(uint32_t number)
