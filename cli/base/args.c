@@ -248,37 +248,29 @@ static void print_help(const struct cli_command *command)
 
 /* ---- arguments ---- */
 
-/* Arguments that are being read. */
+/* Arguments that are being read. What takes some of them returns as cli_read. */
 struct args {
 	const struct cli_command *command;
+	char *into;
+	struct cli_operands *operands; /* in it */
 	int argc;
 	char **argv;
 	int next;           /* index of the next argument */
 	const char *rest;   /* of a group of letters, `-qo` */
 	bool only_operands; /* `--` was seen */
-	const char *value;  /* of the option, or the operand itself */
 	uint64_t given;     /* a bit for each option that takes one value */
-};
-
-/* Answers of next_argument other than the number of an option. */
-enum answer {
-	END = -1,     /* no more arguments */
-	OPERAND = -2, /* no option: value is it, argv[next - 1] */
-	HELP = -3,    /* --help was asked for and printed */
-	BAD = -4,     /* refused, and said so */
 };
 
 static int refuse(const struct args *args, const char *what, const char *text, int length)
 {
-	cli_error("%s: %s '%.*s'; `rtl %s --help` lists the options", args->command->name, what,
-		  length, text, args->command->name);
-	return BAD;
+	return cli_usage("%s: %s '%.*s'; `rtl %s --help` lists the options", args->command->name,
+			 what, length, text, args->command->name);
 }
 
 static int give_help(const struct args *args)
 {
 	print_help(args->command);
-	return cli_finish_output() == CLI_OK ? HELP : BAD;
+	return cli_finish_output() == CLI_OK ? CLI_OK : CLI_USAGE;
 }
 
 static int refuse_unknown(const struct args *args, const char *text, size_t length)
@@ -289,22 +281,43 @@ static int refuse_unknown(const struct args *args, const char *text, size_t leng
 		cli_nearest_look(&nearest, args->command->options[i].name);
 	if (!*nearest.name)
 		return refuse(args, "unknown option", text - 2, (int)length + 2);
-	cli_error("%s: unknown option '--%.*s'; did you mean --%s?", args->command->name,
-		  (int)length, text, nearest.name);
-	return BAD;
+	return cli_usage("%s: unknown option '--%.*s'; did you mean --%s?", args->command->name,
+			 (int)length, text, nearest.name);
 }
 
-/* Takes the value of an option from the next argument. */
-static int take_value(struct args *args, int index)
+static int take_option(struct args *args, size_t index, const char *value)
 {
-	if (args->next >= args->argc || !strcmp(args->argv[args->next], "--")) {
-		const struct cli_option *option = &args->command->options[index];
-		cli_error("%s: --%s needs a value: --%s %s", args->command->name, option->name,
-			  option->name, option->value);
-		return BAD;
-	}
-	args->value = args->argv[args->next++];
-	return index;
+	const struct cli_option *option = &args->command->options[index];
+	const uint64_t bit = UINT64_C(1) << index;
+	void *at = args->into + option->at;
+
+	if (option->take)
+		return option->take(at, value) ? CLI_USAGE : -1;
+	if (option->value && args->given & bit)
+		return cli_usage("%s: --%s is given twice; give it once, as --%s %s",
+				 args->command->name, option->name, option->name, option->value);
+	args->given |= bit;
+	if (!option->value)
+		*(bool *)at = true;
+	else if (!option->number)
+		*(const char **)at = value;
+	else if (!cli_number(value, at))
+		return cli_usage("%s: --%s %s: give %s", args->command->name, option->name, value,
+				 option->number);
+	return -1;
+}
+
+/* Its value, if it has one, is the next argument. */
+static int take_with_next(struct args *args, size_t index)
+{
+	const struct cli_option *option = &args->command->options[index];
+
+	if (!option->value)
+		return take_option(args, index, NULL);
+	if (args->next >= args->argc || !strcmp(args->argv[args->next], "--"))
+		return cli_usage("%s: --%s needs a value: --%s %s", args->command->name,
+				 option->name, option->name, option->value);
+	return take_option(args, index, args->argv[args->next++]);
 }
 
 /* --name, --name=value, --name value */
@@ -319,11 +332,10 @@ static int next_long(struct args *args, const char *text)
 		if (strlen(option->name) != length || strncmp(option->name, text, length) != 0)
 			continue;
 		if (!text[length])
-			return option->value ? take_value(args, (int)i) : (int)i;
-		if (!option->value)
-			return refuse(args, "no value can be given to", text - 2, (int)length + 2);
-		args->value = text + length + 1;
-		return (int)i;
+			return take_with_next(args, i);
+		return option->value ? take_option(args, i, text + length + 1)
+				     : refuse(args, "no value can be given to", text - 2,
+					      (int)length + 2);
 	}
 	return refuse_unknown(args, text, length);
 }
@@ -337,64 +349,23 @@ static int next_letter(struct args *args)
 		return give_help(args);
 	for (size_t i = 0; i < args->command->option_count; i++) {
 		const struct cli_option *option = &args->command->options[i];
+		const char *value = args->rest;
+
 		if (option->letter != letter[1])
 			continue;
-		if (!option->value)
-			return (int)i;
-		args->value = args->rest;
+		if (!option->value || !*value)
+			return take_with_next(args, i);
 		args->rest = NULL;
-		return *args->value ? (int)i : take_value(args, (int)i);
+		return take_option(args, i, value);
 	}
 	return refuse(args, "unknown option", letter, 2);
 }
 
-static int next_argument(struct args *args)
-{
-	if (args->rest && *args->rest)
-		return next_letter(args);
-	if (args->next >= args->argc)
-		return END;
-	const char *text = args->argv[args->next++];
-	if (!args->only_operands && !strcmp(text, "--")) {
-		args->only_operands = true;
-		return next_argument(args);
-	}
-	if (args->only_operands || text[0] != '-' || !text[1]) {
-		args->value = text;
-		return OPERAND;
-	}
-	if (text[1] == '-')
-		return next_long(args, text + 2);
-	args->rest = text + 1;
-	return next_letter(args);
-}
-
-static int take_option(struct args *args, int index, char *into)
-{
-	const struct cli_option *option = &args->command->options[index];
-	const uint64_t bit = UINT64_C(1) << index;
-	void *at = into + option->at;
-
-	if (option->take)
-		return option->take(at, args->value) ? CLI_USAGE : -1;
-	if (option->value && args->given & bit)
-		return cli_usage("%s: --%s is given twice; give it once, as --%s %s",
-				 args->command->name, option->name, option->name, option->value);
-	args->given |= bit;
-	if (!option->value)
-		*(bool *)at = true;
-	else if (!option->number)
-		*(const char **)at = args->value;
-	else if (!cli_number(args->value, at))
-		return cli_usage("%s: --%s %s: give %s", args->command->name, option->name,
-				 args->value, option->number);
-	return -1;
-}
-
 /* Operands move to the front of argv: what has been read is not needed any more. */
-static int take_operand(struct args *args, struct cli_operands *operands)
+static int take_operand(struct args *args)
 {
 	const struct cli_command *command = args->command;
+	struct cli_operands *operands = args->operands;
 	char **operand = &args->argv[args->next - 1];
 
 	if (command->runs == CLI_RUNS_OPERANDS ||
@@ -414,24 +385,33 @@ static int take_operand(struct args *args, struct cli_operands *operands)
 	return -1;
 }
 
+static int next_argument(struct args *args)
+{
+	if (args->rest && *args->rest)
+		return next_letter(args);
+	const char *text = args->argv[args->next++];
+	if (!args->only_operands && !strcmp(text, "--")) {
+		args->only_operands = true;
+		return -1;
+	}
+	if (args->only_operands || text[0] != '-' || !text[1])
+		return take_operand(args);
+	if (text[1] == '-')
+		return next_long(args, text + 2);
+	args->rest = text + 1;
+	return next_letter(args);
+}
+
 int cli_read(const struct cli_command *command, int argc, char **argv, void *into)
 {
-	struct args args = {.command = command, .argc = argc, .argv = argv, .next = 1};
 	struct cli_operands *operands = (void *)((char *)into + command->operands_at);
-	int status = -1, option;
+	struct args args = {command, into, operands, argc, argv, .next = 1};
+	int status = -1;
 
 	if (command->operands_most)
 		operands->list = argv;
-	while (status < 0 && (option = next_argument(&args)) != END) {
-		if (option == HELP)
-			status = CLI_OK;
-		else if (option == BAD)
-			status = CLI_USAGE;
-		else if (option == OPERAND)
-			status = take_operand(&args, operands);
-		else
-			status = take_option(&args, option, into);
-	}
+	while (status < 0 && (args.next < argc || (args.rest && *args.rest)))
+		status = next_argument(&args);
 	if (status < 0 && command->missing && !operands->count && !operands->command)
 		status = cli_usage("%s: %s", command->name, command->missing);
 	return status;
