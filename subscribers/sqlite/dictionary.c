@@ -5,16 +5,11 @@
 #define MOST_BYTES   ((size_t)16 << 20)
 
 struct entry {
-	uint64_t hash;
-	const char *key;
+	const char *key; /* NULL: a free place */
 	size_t size;
-	int64_t id; /* 0: a free place */
+	uint64_t hash;
+	int64_t id;
 };
-
-static bool is_used(const void *entry)
-{
-	return ((const struct entry *)entry)->id != 0;
-}
 
 static uint64_t hash_of(const void *entry)
 {
@@ -31,7 +26,7 @@ static bool is_same(const void *entry, const void *key)
 static const struct hash_kind kind = {
 	.bytes = sizeof(struct entry),
 	.initial = 64,
-	.is_used = is_used,
+	.is_used = hash_has_pointer,
 	.hash = hash_of,
 	.is_same = is_same,
 };
@@ -72,7 +67,7 @@ int64_t dictionary_find(struct dictionary *d, const void *key, size_t size, bool
 		return 0;
 	memcpy(copy, key, size);
 	d->bytes += size;
-	*entry = (struct entry){want.hash, copy, size, d->next_id++};
+	*entry = (struct entry){copy, size, want.hash, d->next_id++};
 	*is_new = true;
 	return set_last(d, entry);
 }
