@@ -29,8 +29,7 @@ static __typeof__(hsa_executable_destroy) *next_destroy;
 const char *kernel_name(uint64_t object)
 {
 	HOLD_LOCK(&kernels.lock);
-	const struct kernel *kernel =
-		(const struct kernel *)(uintptr_t)map_get(&kernels.by_object, object);
+	const struct kernel *kernel = map_pointer(&kernels.by_object, object);
 
 	return kernel ? kernel->name : "(unknown kernel)";
 }

@@ -86,7 +86,7 @@ static const char *look_up(sqlite3_stmt *question, uint64_t id)
 /* The same, until the end: from the texts that are there, else they get it. */
 static const char *keep(struct map *texts, sqlite3_stmt *question, uint64_t id)
 {
-	char *text = (char *)(uintptr_t)map_get(texts, id);
+	char *text = map_pointer(texts, id);
 	const char *found = text || !id ? NULL : look_up(question, id);
 
 	if (!found || ((text = strdup(found)) && map_set(texts, id, (uintptr_t)text)))

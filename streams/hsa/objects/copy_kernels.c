@@ -2,7 +2,6 @@
 #include "copy_kernels.h"
 
 #include <rtl/events.h>
-#include <stddef.h>
 #include <string.h>
 
 /* Arguments are words of 64 bits. */

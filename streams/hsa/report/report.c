@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "../../common/next.h"
-#include "agents.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "reported.h"
