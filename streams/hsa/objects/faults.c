@@ -65,14 +65,14 @@ static void publish_bits(struct rtl_hsa_fault *fault, hsa_agent_t handle,
 	publish(fault, agent ? agent->uid : 0, length ? text : "unknown reason");
 }
 
-/* An error: that it is taken care of others may say. */
+/* An error: that it is taken care of others may say. Also while the process ends, and work under way has its time. */
 static hsa_status_t on_event(const hsa_amd_event_t *given, void *data)
 {
 	const struct system_event *event = (const void *)given;
 	const bool is_hardware = event->type == HARDWARE_EXCEPTION;
 	struct rtl_hsa_fault fault = {0};
 
-	if (!interceptor_on() || event->type > MEMORY_ERROR)
+	if (event->type > MEMORY_ERROR)
 		return HSA_STATUS_ERROR;
 	fault.kind = kinds[event->type];
 	fault.address = is_hardware ? 0 : event->memory.address;
@@ -89,7 +89,7 @@ void faults_publish_queue(const struct work_queue *queue, hsa_status_t status)
 				      .code = status};
 	const char *text = NULL;
 
-	if (!interceptor_on() || !status)
+	if (!status)
 		return;
 	if (interceptor.hsa.status_string)
 		(void)interceptor.hsa.status_string(status, &text);
