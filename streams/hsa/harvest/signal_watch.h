@@ -44,16 +44,35 @@ static inline void signal_watch_prefetch(uint64_t signal)
 	__builtin_prefetch((const void *)signal);
 }
 
-/* Whether what waits for these signals of the application has to, now. NULL handles are none. */
-static inline bool signal_any_waits(const hsa_signal_t *signals, uint32_t count)
+static inline bool signal_holds(hsa_signal_value_t value, hsa_signal_condition_t condition,
+				hsa_signal_value_t compared)
 {
-	bool any = false;
+	switch (condition) {
+	case HSA_SIGNAL_CONDITION_EQ:
+		return value == compared;
+	case HSA_SIGNAL_CONDITION_NE:
+		return value != compared;
+	case HSA_SIGNAL_CONDITION_LT:
+		return value < compared;
+	default:
+		return value >= compared;
+	}
+}
+
+/* Of the application, for which something of it is about to wait. */
+static inline int64_t signal_value(hsa_signal_t signal)
+{
+	return __atomic_load_n(&((const amd_signal_t *)signal.handle)->value, __ATOMIC_RELAXED);
+}
+
+/* How many of these it has to wait for, now. NULL handles are none. */
+static inline uint32_t signals_waiting(const hsa_signal_t *signals, uint32_t count)
+{
+	uint32_t waiting = 0;
 
 	for (uint32_t i = 0; signals && i < count; i++)
-		any |= signals[i].handle &&
-		       __atomic_load_n(&((const amd_signal_t *)signals[i].handle)->value,
-				       __ATOMIC_RELAXED);
-	return any;
+		waiting += signals[i].handle && signal_value(signals[i]);
+	return waiting;
 }
 
 /* Hooks the function that destroys signals. */

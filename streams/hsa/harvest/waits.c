@@ -2,6 +2,7 @@
 
 #include "harvest.h"
 #include "interceptor.h"
+#include "signal_watch.h"
 
 /* How often to look at a signal before the runtime waits for it: 2 us or so. */
 #define LOOKS 64
@@ -18,21 +19,6 @@ static struct {
 	__typeof__(hsa_signal_wait_relaxed) *wait_relaxed, *wait_scacquire;
 	wait_many_fn *wait_any, *wait_all;
 } next;
-
-static bool holds(hsa_signal_value_t value, hsa_signal_condition_t condition,
-		  hsa_signal_value_t compared)
-{
-	switch (condition) {
-	case HSA_SIGNAL_CONDITION_EQ:
-		return value == compared;
-	case HSA_SIGNAL_CONDITION_NE:
-		return value != compared;
-	case HSA_SIGNAL_CONDITION_LT:
-		return value < compared;
-	default:
-		return value >= compared;
-	}
-}
 
 /* A completed signal has 0: HIP waits for nothing that it sees so. */
 #define LOAD(name)                                                                                 \
@@ -62,7 +48,7 @@ static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t con
 	for (int i = 0; i < LOOKS; i++) {
 		/* Acquire: pairs with the release of who completes it, the GPU or a thread. */
 		*value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
-		if (holds(*value, condition, compared))
+		if (signal_holds(*value, condition, compared))
 			return true;
 #ifdef __x86_64__
 		__builtin_ia32_pause();
@@ -81,7 +67,7 @@ static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t con
                                                                                                    \
 		if (!is_there_soon(signal, condition, compared, timeout, &value))                  \
 			value = next.wait_##name(signal, condition, compared, timeout, state);     \
-		if (holds(value, condition, compared))                                             \
+		if (signal_holds(value, condition, compared))                                      \
 			(void)harvest_help();                                                      \
 		return value;                                                                      \
 	}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,25 @@ static inline bool aql_is_barrier(const union aql_packet *packet)
 	const unsigned type = packet->any.header & 0xff;
 
 	return type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR;
+}
+
+/* A vendor's packet of that format. */
+static inline bool aql_is_format(const union aql_packet *packet, unsigned format)
+{
+	return (packet->any.header & 0xff) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+	       packet->any.body[0] == format;
+}
+
+static inline bool aql_is_dispatch(const union aql_packet *packet)
+{
+	return (packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH ||
+	       aql_is_format(packet, AQL_FORMAT_EXTENDED);
+}
+
+/* Whether it can wait for signals; HIP waits by values on gfx90a and gfx942. */
+static inline bool aql_has_signals(const union aql_packet *packet)
+{
+	return aql_is_barrier(packet) || aql_is_format(packet, HSA_AMD_PACKET_TYPE_BARRIER_VALUE);
 }
 
 static inline bool aql_has_barrier_bit(const union aql_packet *packet)

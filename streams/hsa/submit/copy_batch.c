@@ -205,7 +205,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps)
 {
 	struct copy_slot *slots[SLOTS_AT_ONCE];
-	const uint32_t begun = begin_batch(ops, op_count, signal_any_waits(deps, dep_count), slots);
+	const uint32_t begun = begin_batch(ops, op_count, signals_waiting(deps, dep_count), slots);
 	const hsa_status_t status =
 		interceptor.hsa.async_batch_copy(ops, op_count, dep_count, deps);
 

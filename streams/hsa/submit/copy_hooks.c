@@ -51,7 +51,7 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
 	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, 0,
-					      signal_any_waits(deps, dep_count), completion);
+					      signals_waiting(deps, dep_count), completion);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count,
@@ -64,7 +64,7 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 uint32_t engine, bool force_sdma)
 {
 	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, engine,
-					      signal_any_waits(deps, dep_count), completion);
+					      signals_waiting(deps, dep_count), completion);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
@@ -112,7 +112,7 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 		struct copy_request request =
 			rect_copy(dst, dst_offset, src, src_offset, range, agent, direction);
 
-		request.waits = signal_any_waits(deps, dep_count);
+		request.waits = signals_waiting(deps, dep_count);
 		slot = copies_begin(&request, completion.handle);
 	}
 	return ended(slot, bytes,

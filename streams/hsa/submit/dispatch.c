@@ -97,11 +97,9 @@ static inline enum aql_kind dispatch_kind(const union aql_packet *packet, unsign
 /* What the packet is, if that is wanted; else AQL_OTHER. Once for each packet: it counts. */
 static inline enum aql_kind kind_of(const union aql_packet *packet, unsigned wants)
 {
-	const unsigned type = packet->any.header & 0xff;
-
-	if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
+	if (__builtin_expect((packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
 		return dispatch_kind(packet, wants, AQL_DISPATCH);
-	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == AQL_FORMAT_EXTENDED)
+	if (aql_is_format(packet, AQL_FORMAT_EXTENDED))
 		return dispatch_kind(packet, wants, AQL_EXTENDED);
 	return (wants & WANT_BARRIERS) && aql_is_barrier(packet) ? AQL_BARRIER : AQL_OTHER;
 }
@@ -334,7 +332,16 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	return slot;
 }
 
-/* The same of a packet that may be none of an event. */
+/* It goes as it is. What waited was this, if it is a dispatch, and not the next one. */
+static inline void pass_on(struct queue *queue, const union aql_packet *packet)
+{
+	queue->barrier_seen |= aql_has_barrier_bit(packet);
+	if (aql_is_dispatch(packet))
+		queue->waits = false;
+	signal_watch_reused(packet->any.signal);
+}
+
+/* The same as process, of a packet that may be none of an event. */
 static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
 						    enum aql_kind kind, uint64_t id, uint64_t index,
 						    uint64_t now_ticks)
@@ -343,11 +350,9 @@ static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union a
 
 	if (__builtin_expect(kind != AQL_OTHER, 1))
 		slot = process(queue, packet, kind, id, index, now_ticks);
-	if (slot)
-		return slot;
-	queue->barrier_seen |= aql_has_barrier_bit(packet);
-	signal_watch_reused(packet->any.signal);
-	return NULL;
+	if (!slot)
+		pass_on(queue, packet);
+	return slot;
 }
 
 /* Behind that packet, if nothing tells how far the GPU has got: a probe. */
@@ -441,8 +446,8 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 			piece = count - done;
 		for (uint64_t i = done; i < done + piece; i++) {
 			copy[n] = *given(queue, packets, index, i);
-			if (aql_is_barrier(&copy[n]))
-				room_see_barrier(queue, (const void *)&copy[n], id + n);
+			if (aql_has_signals(&copy[n]))
+				room_see_barrier(queue, &copy[n], id + n);
 			has_slots |=
 				submit(queue, make_ready(queue, &copy[n], kind_of(&copy[n], wants),
 							 id + n, index + i, now_ticks));
@@ -546,8 +551,8 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 			const enum aql_kind kind = kind_of(packet, wants);
 
 			copy[n] = *packet;
-			if (aql_is_barrier(packet))
-				room_see_barrier(queue, (const void *)packet, id + n);
+			if (aql_has_signals(packet))
+				room_see_barrier(queue, packet, id + n);
 			n += put_counted(queue, &copy[n], kind, id + n, index + done + i, now_ticks,
 					 wanted);
 			n += put_probe(queue, &copy[n], id + n);
@@ -619,11 +624,10 @@ static __attribute__((noinline)) void intercept(const void *packets, uint64_t co
 	}
 	(void)room_for(queue, id);
 	kind = kind_of(packets, wanted);
-	if (kind != AQL_DISPATCH && aql_is_barrier(packets))
+	if (kind != AQL_DISPATCH && aql_has_signals(packets))
 		room_see_barrier(queue, packets, id);
 	if (kind == AQL_OTHER && !__builtin_expect(room_lacks_probe(queue, id), 0)) {
-		queue->barrier_seen |= aql_has_barrier_bit(packets);
-		signal_watch_reused(((const union aql_packet *)packets)->any.signal);
+		pass_on(queue, packets);
 		write(packets, 1);
 		return;
 	}
@@ -665,6 +669,6 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	queue->next_id++;
 	queue->slept = true;
 	queue->no_room_known = false;
-	queue->barrier_seen |= aql_has_barrier_bit(packets);
+	pass_on(queue, packets);
 	write(packets, 1);
 }

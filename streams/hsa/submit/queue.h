@@ -66,7 +66,7 @@ struct queue {
 	bool gave_up;       /* it has waited for a slot in vain */
 	bool no_room_known; /* it has waited in vain for the GPU to take packets */
 	bool barrier_seen;  /* a packet without a slot had the barrier bit, since the last slot */
-	bool waits;         /* so had a barrier to wait for a signal */
+	bool waits;         /* since the last dispatch of any, a barrier had to wait for a signal */
 	bool slept;         /* packets went by, or places were taken, while nobody wanted work */
 	/* Below this index, as the program counts, a packet without a note may be anybody's. */
 	uint64_t unnoted;

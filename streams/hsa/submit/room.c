@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "room.h"
 
+#include "aql.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "signal_watch.h"
@@ -74,9 +75,27 @@ void room_fini(struct queue *queue)
 		slot_signal_destroy(queue->probes[i].signal);
 }
 
-void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id)
+/* Whether the packet has to wait for its signals, now. */
+static bool has_to_wait(const union aql_packet *packet)
 {
-	if (signal_any_waits(barrier->dep_signal, 5)) {
+	const hsa_amd_barrier_value_packet_t *value = (const void *)packet;
+	const hsa_signal_t *signals = ((const hsa_barrier_and_packet_t *)packet)->dep_signal;
+	uint32_t waiting, given = 0;
+
+	if (!aql_is_barrier(packet))
+		return value->signal.handle &&
+		       !signal_holds(signal_value(value->signal) & value->mask,
+				     (hsa_signal_condition_t)value->cond, value->value);
+	waiting = signals_waiting(signals, 5);
+	for (int i = 0; i < 5; i++)
+		given += signals[i].handle != 0;
+	return waiting &&
+	       (waiting == given || (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND);
+}
+
+void room_see_barrier(struct queue *queue, const union aql_packet *packet, uint64_t id)
+{
+	if (has_to_wait(packet)) {
 		queue->gate = id + 1;
 		queue->waits = true;
 	}

@@ -22,6 +22,8 @@
 
 #include "queue.h"
 
+union aql_packet;
+
 /* Packets of the GPU's ring that the runtime may need for itself, one for this packet, and one for a probe. */
 #define ROOM_LEAST 5
 
@@ -67,8 +69,8 @@ void room_init(struct queue *queue);
 /* Gives the signals back. */
 void room_fini(struct queue *queue);
 
-/* A barrier packet with that id goes by. */
-void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id);
+/* A packet with that id goes by that can wait for signals. */
+void room_see_barrier(struct queue *queue, const union aql_packet *packet, uint64_t id);
 
 void room_wait(struct queue *queue, uint64_t id);
 

@@ -80,7 +80,7 @@ static void use_hsa(void)
 	hsa_queue_t *queue = create_queue(gpu, 64, HSA_QUEUE_TYPE_MULTI);
 	hsa_signal_t done = create_signal(1);
 
-	dispatch_nothing(queue, done);
+	dispatch(queue, 64, done);
 	wait_done(done);
 	CHECK(!hsa_signal_destroy(done));
 	CHECK(!hsa_queue_destroy(queue));

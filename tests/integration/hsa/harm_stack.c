@@ -58,10 +58,10 @@ static void use_memory(void)
 	CHECK(!hsa_amd_memory_pool_free(memory));
 }
 
-static void dispatch(void)
+static void dispatch_once(void)
 {
 	hsa_signal_store_relaxed(done, 1);
-	dispatch_nothing(queue, done);
+	dispatch(queue, 64, done);
 	wait_done(done);
 }
 
@@ -86,8 +86,8 @@ static const struct {
 	const char *name;
 	void (*use)(void);
 } cases[] = {
-	{"nothing", nothing},   {"roctx", use_roctx},   {"signal", use_signal},
-	{"memory", use_memory}, {"dispatch", dispatch}, {"queue", make_queue},
+	{"nothing", nothing},   {"roctx", use_roctx},        {"signal", use_signal},
+	{"memory", use_memory}, {"dispatch", dispatch_once}, {"queue", make_queue},
 	{"hip", use_hip},
 };
 

@@ -36,7 +36,7 @@ static void one_round(void)
 	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE);
 	last = create_signal(1);
 	for (int i = 1; i <= DISPATCHES; i++)
-		dispatch_nothing(queue, i == DISPATCHES ? last : (hsa_signal_t){0});
+		dispatch(queue, 64, i == DISPATCHES ? last : (hsa_signal_t){0});
 	wait_done(last);
 	CHECK(!hsa_signal_destroy(last));
 	copy(gpu);

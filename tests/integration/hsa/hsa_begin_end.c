@@ -19,7 +19,7 @@ static void use(void)
 
 	for (int i = 0; i < 10; i++) {
 		hsa_signal_store_relaxed(done, 1);
-		dispatch_nothing(queue, done);
+		dispatch(queue, 64, done);
 		wait_done(done);
 	}
 	CHECK(!hsa_signal_destroy(done));

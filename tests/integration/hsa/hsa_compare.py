@@ -17,6 +17,7 @@ have been published too late to be delivered.
 --passed-on: some dispatches were passed on by the runtime's thread, and say so; the others are all of
 one thread.
 --owners: dispatches of one grid are of one thread, and those of others of others.
+--waited: exactly N dispatches had to wait, those with 128 work-items.
 --blind: nothing is traced, as that many queues are not seen, which must have been counted.
 --unnamed: kernels have no names (a program with kernel objects of its own).
 --own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
@@ -252,6 +253,12 @@ def check_owners(path):
     return len(grids) > 1 and len(grids) == len(threads) == len(pairs)
 
 
+def check_waited(path, count):
+    waited = [(int(row["flags"]) & 256 > 0, shape(row, "grid") == "128,1,1") for row in dispatches(path)]
+    print("%d have waited; wrong of %d" % (waited.count((True, True)), sum(a != b for a, b in waited)))
+    return waited.count((True, True)) == count and all(a == b for a, b in waited)
+
+
 def check_own(path, log, tick):
     known = defaultdict(list)
     for key, begin, end in log:
@@ -281,6 +288,7 @@ def main():
     parser.add_argument("--missed", type=int, default=0)
     parser.add_argument("--passed-on", action="store_true")
     parser.add_argument("--owners", action="store_true")
+    parser.add_argument("--waited", type=int, metavar="N")
     parser.add_argument("--late", action="store_true")
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--untimed", type=int, default=0)
@@ -326,6 +334,8 @@ def main():
     barriers = list(trace_barriers(args.trace))
     if not check_barriers(args.log, args.trace, args.tick, args.barriers > 0) or \
             len(barriers) < args.barriers:
+        sys.exit(1)
+    if args.waited is not None and not check_waited(args.trace, args.waited):
         sys.exit(1)
     if args.passed_on and not check_submitters(args.trace):
         sys.exit(1)

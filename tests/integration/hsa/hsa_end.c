@@ -25,7 +25,7 @@ static void work(long dispatches, const char *way)
 	last = create_signal(1);
 	value = &((const amd_signal_t *)(uintptr_t)last.handle)->value;
 	for (long i = 1; i <= dispatches; i++)
-		dispatch_nothing(queue, i == dispatches ? last : (hsa_signal_t){0});
+		dispatch(queue, 64, i == dispatches ? last : (hsa_signal_t){0});
 	while (*value)
 		;
 	end_process(way);

@@ -22,10 +22,10 @@ static void one_round(long waited, long left)
 	queue = create_queue(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE);
 	last = create_signal(1);
 	for (long i = 1; i <= waited; i++)
-		dispatch_nothing(queue, i == waited ? last : (hsa_signal_t){0});
+		dispatch(queue, 64, i == waited ? last : (hsa_signal_t){0});
 	wait_done(last);
 	for (long i = 0; i < left; i++)
-		dispatch_nothing(queue, (hsa_signal_t){0});
+		dispatch(queue, 64, (hsa_signal_t){0});
 	CHECK(!hsa_signal_destroy(last));
 }
 

@@ -13,7 +13,6 @@
 #include "../../programs/hang_guard.h"
 
 #define SMALL       64
-#define ORDERED     (1 << HSA_PACKET_HEADER_BARRIER)
 #define PATIENCE_NS 60000000000u
 #define KERNEL_NS   2000 /* of the software GPU */
 
@@ -38,57 +37,13 @@ static hsa_queue_t *profiled_queue(uint32_t packets)
 	return queue;
 }
 
-/* The place of a packet whose index was reserved, when there is room for it. */
-static void *packet_at(hsa_queue_t *queue, uint64_t index)
-{
-	const uint64_t deadline = monotonic_ns() + PATIENCE_NS;
-	char *packet = (char *)queue->base_address + 64 * (index & (queue->size - 1));
-
-	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
-		CHECK(monotonic_ns() < deadline);
-	memset(packet + 4, 0, 60);
-	return packet;
-}
-
-static void activate(void *packet, uint32_t head)
-{
-	__atomic_store_n((uint32_t *)packet, head, __ATOMIC_RELEASE);
-}
-
-static void ring(hsa_queue_t *queue, uint64_t index)
-{
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-static void put_dispatch(hsa_queue_t *queue, uint64_t index, uint32_t work_items,
-			 hsa_signal_t signal)
-{
-	hsa_kernel_dispatch_packet_t *packet = packet_at(queue, index);
-
-	packet->workgroup_size_x = 64;
-	packet->workgroup_size_y = packet->workgroup_size_z = 1;
-	packet->grid_size_x = work_items;
-	packet->grid_size_y = packet->grid_size_z = 1;
-	packet->completion_signal = signal;
-	activate(packet, HSA_PACKET_TYPE_KERNEL_DISPATCH | ORDERED | 1u << 16);
-}
-
-static void put_barrier(hsa_queue_t *queue, uint64_t index, unsigned type, hsa_signal_t dependency,
+static void put_barrier(hsa_queue_t *queue, uint64_t index, uint16_t type, hsa_signal_t dependency,
 			hsa_signal_t signal)
 {
-	hsa_barrier_and_packet_t *packet = packet_at(queue, index);
+	const hsa_barrier_and_packet_t packet = {
+		.header = type, .dep_signal = {dependency}, .completion_signal = signal};
 
-	packet->dep_signal[0] = dependency;
-	packet->completion_signal = signal;
-	activate(packet, type | ORDERED);
-}
-
-static void dispatch(hsa_queue_t *queue, uint32_t work_items, hsa_signal_t signal)
-{
-	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
-
-	put_dispatch(queue, index, work_items, signal);
-	ring(queue, index);
+	put_packet(queue, index, &packet);
 }
 
 static void barrier(hsa_queue_t *queue, hsa_signal_t dependency, hsa_signal_t signal)
@@ -426,6 +381,61 @@ static void overflow(void)
 	}
 }
 
+/* A packet, then two dispatches; the first has 128 work-items where it has to wait for a gate, the other 64. */
+static void pass_gate(hsa_queue_t *queue, const hsa_signal_t *gates, hsa_signal_t done,
+		      const void *packet, bool waits, bool at_once)
+{
+	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 3);
+
+	hsa_signal_store_relaxed(done, 1);
+	for (uint64_t i = 0; i < 3; i++) {
+		if (i)
+			put_dispatch(queue, index + i, waits && i == 1 ? 128 : 64,
+				     i == 1 ? done : none);
+		else
+			put_packet(queue, index, packet);
+		if (!at_once || i == 2)
+			ring(queue, index + i);
+	}
+	hsa_signal_store_screlease(gates[0], 0);
+	hsa_signal_store_screlease(gates[1], 0);
+	wait_zero(done);
+}
+
+/* Packets that wait for signals, and those that need not: see --waited in hsa_compare.py. */
+static void behind(void)
+{
+	static const uint16_t types[] = {HSA_PACKET_TYPE_BARRIER_OR, HSA_PACKET_TYPE_BARRIER_AND};
+	static const hsa_signal_value_t compared[] = {0, 1, 1, 0}; /* as conditions are numbered */
+	hsa_queue_t *queue = profiled_queue(SMALL);
+	const hsa_signal_t gates[] = {create_signal(0), create_signal(0)}, done = create_signal(0);
+
+	for (int way = 0; way < 16; way++) {
+		const int first = way & 1, second = way >> 1 & 1, is_and = way >> 2 & 1;
+		const hsa_barrier_and_packet_t barrier = {.header = types[is_and],
+							  .dep_signal = {gates[0], gates[1]}};
+
+		hsa_signal_store_relaxed(gates[0], first);
+		hsa_signal_store_relaxed(gates[1], second);
+		pass_gate(queue, gates, done, &barrier, is_and ? first || second : first && second,
+			  way & 8);
+	}
+	for (int way = 0; way < 16; way++) {
+		const int condition = way & 3, waits = way >> 2 & 1;
+		const hsa_amd_barrier_value_packet_t barrier = {
+			.header = {.AmdFormat = HSA_AMD_PACKET_TYPE_BARRIER_VALUE},
+			.signal = gates[0],
+			.value = compared[condition],
+			.mask = -1,
+			.cond = (unsigned)condition};
+
+		hsa_signal_store_relaxed(gates[0],
+					 condition == HSA_SIGNAL_CONDITION_GTE ? -waits : waits);
+		pass_gate(queue, gates, done, &barrier, waits, way & 8);
+	}
+	CHECK(!hsa_queue_destroy(queue));
+}
+
 /* ---- waits: each ends with the value that it waits for, or when its time is over ---- */
 
 struct change {
@@ -538,7 +548,8 @@ static const struct {
 } cases[] = {
 	{"barriers", barriers}, {"batches", batches},   {"handlers", handlers}, {"churn", churn},
 	{"values", values},     {"kinds", kinds},       {"crowd", crowd},       {"ahead", ahead},
-	{"full", full},         {"overflow", overflow}, {"waits", waits},       {"leave", leave},
+	{"full", full},         {"overflow", overflow}, {"waits", waits},       {"behind", behind},
+	{"leave", leave},
 };
 
 int main(int argc, char **argv)

@@ -32,7 +32,7 @@ int main(void)
 	for (uint64_t number = 1;; number++) {
 		const uint32_t depth = rtl_scope_push(uid, number, number);
 
-		dispatch_nothing(queue, (hsa_signal_t){0});
+		dispatch(queue, 64, (hsa_signal_t){0});
 		rtl_scope_pop(depth);
 		usleep(1000);
 	}

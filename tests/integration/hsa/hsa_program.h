@@ -60,24 +60,58 @@ static inline hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-/* A dispatch of a kernel without code, in order, when there is room for it. */
-static inline void dispatch_nothing(hsa_queue_t *queue, hsa_signal_t completion)
+/* Writes a packet to a place that was taken, when there is room for it; in order, its first four bytes last. */
+static inline void put_packet(hsa_queue_t *queue, uint64_t index, const void *packet)
 {
-	const uint16_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
-				1 << HSA_PACKET_HEADER_BARRIER;
-	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
-	hsa_kernel_dispatch_packet_t *packet;
+	char *place = (char *)queue->base_address + 64 * (index & (queue->size - 1));
+	uint32_t head;
 
 	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
 		;
-	packet = (hsa_kernel_dispatch_packet_t *)queue->base_address + index % queue->size;
-	memset((char *)packet + 4, 0, sizeof(*packet) - 4);
-	packet->grid_size_x = packet->workgroup_size_x = 64;
-	packet->grid_size_y = packet->workgroup_size_y = 1;
-	packet->grid_size_z = packet->workgroup_size_z = 1;
-	packet->completion_signal = completion;
-	__atomic_store_n((uint32_t *)packet, header | 1u << 16, __ATOMIC_RELEASE);
+	memcpy(&head, packet, 4);
+	memcpy(place + 4, (const char *)packet + 4, 60);
+	__atomic_store_n((uint32_t *)place, head | 1u << HSA_PACKET_HEADER_BARRIER,
+			 __ATOMIC_RELEASE);
+}
+
+/* A dispatch of a kernel without code. */
+static inline void put_dispatch(hsa_queue_t *queue, uint64_t index, uint32_t work_items,
+				hsa_signal_t completion)
+{
+	const hsa_kernel_dispatch_packet_t packet = {
+		.header = HSA_PACKET_TYPE_KERNEL_DISPATCH,
+		.setup = 1,
+		.workgroup_size_x = 64,
+		.workgroup_size_y = 1,
+		.workgroup_size_z = 1,
+		.grid_size_x = work_items,
+		.grid_size_y = 1,
+		.grid_size_z = 1,
+		.completion_signal = completion,
+	};
+
+	put_packet(queue, index, &packet);
+}
+
+static inline void ring(hsa_queue_t *queue, uint64_t index)
+{
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static inline void submit(hsa_queue_t *queue, const void *packet)
+{
+	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+
+	put_packet(queue, index, packet);
+	ring(queue, index);
+}
+
+static inline void dispatch(hsa_queue_t *queue, uint32_t work_items, hsa_signal_t completion)
+{
+	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+
+	put_dispatch(queue, index, work_items, completion);
+	ring(queue, index);
 }
 
 /* Until the signal is below 1, without end: see hang_guard.h. */

@@ -23,35 +23,6 @@ static void wait_and_destroy(hsa_signal_t signal)
 	CHECK(!hsa_signal_destroy(signal));
 }
 
-/* A packet's body, its first four bytes last. */
-static void submit(hsa_queue_t *queue, const void *packet, uint32_t head)
-{
-	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
-	char *place = (char *)queue->base_address + 64 * (index & (queue->size - 1));
-
-	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
-		;
-	memcpy(place + 4, (const char *)packet + 4, 60);
-	__atomic_store_n((uint32_t *)place, head | 1u << HSA_PACKET_HEADER_BARRIER,
-			 __ATOMIC_RELEASE);
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-static void dispatch(hsa_queue_t *queue, uint32_t work_items, hsa_signal_t signal)
-{
-	const hsa_kernel_dispatch_packet_t packet = {
-		.workgroup_size_x = 64,
-		.workgroup_size_y = 1,
-		.workgroup_size_z = 1,
-		.grid_size_x = work_items,
-		.grid_size_y = 1,
-		.grid_size_z = 1,
-		.completion_signal = signal,
-	};
-
-	submit(queue, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH | 1u << 16);
-}
-
 /* 2 x 3 x 1 clusters of 2 x 1 x 2 workgroups of 32 x 2 x 1 work-items: 128 x 6 x 2. */
 static void dispatch_extended(hsa_queue_t *queue, hsa_signal_t signal)
 {
@@ -64,7 +35,8 @@ static void dispatch_extended(hsa_queue_t *queue, hsa_signal_t signal)
 		uint32_t private_bytes, group_bytes;
 		uint64_t object, arguments, dependency;
 		hsa_signal_t signal;
-	} packet = {.workgroup = {32, 2, 1},
+	} packet = {.head = HSA_PACKET_TYPE_VENDOR_SPECIFIC | 3u << 16,
+		    .workgroup = {32, 2, 1},
 		    .clusters_x = 2,
 		    .clusters_y = 3,
 		    .clusters_z = 1,
@@ -74,16 +46,16 @@ static void dispatch_extended(hsa_queue_t *queue, hsa_signal_t signal)
 		    .signal = signal};
 
 	_Static_assert(sizeof(packet) == 64, "hsa_amd_ext_kernel_dispatch_packet_t");
-	submit(queue, &packet, HSA_PACKET_TYPE_VENDOR_SPECIFIC | 3u << 16);
+	submit(queue, &packet);
 }
 
-static void barrier(hsa_queue_t *queue, unsigned type, hsa_signal_t signal, hsa_signal_t a,
+static void barrier(hsa_queue_t *queue, uint16_t type, hsa_signal_t signal, hsa_signal_t a,
 		    hsa_signal_t b)
 {
-	const hsa_barrier_and_packet_t packet = {.dep_signal = {a, {0}, b},
-						 .completion_signal = signal};
+	const hsa_barrier_and_packet_t packet = {
+		.header = type, .dep_signal = {a, {0}, b}, .completion_signal = signal};
 
-	submit(queue, &packet, type);
+	submit(queue, &packet);
 }
 
 static void use(hsa_queue_t *queue)

@@ -93,7 +93,7 @@ static void end(pthread_t *threads)
 	for (int i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(threads[i], NULL));
 	last = create_signal(1);
-	dispatch_nothing(queue, last);
+	dispatch(queue, 64, last);
 	wait_done(last);
 	CHECK(hsa_signal_load_scacquire(shared) == (signals == SHARED ? 1 : RINGS * RING_OF + 1));
 	CHECK(!hsa_queue_destroy(queue));

@@ -29,47 +29,6 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void ring(uint64_t index, void *packet, uint16_t header, uint16_t setup)
-{
-	__atomic_store_n((uint32_t *)packet, (uint32_t)header | (uint32_t)setup << 16,
-			 __ATOMIC_RELEASE);
-	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
-}
-
-static void *next_packet(uint64_t *index)
-{
-	char *packet;
-
-	*index = hsa_queue_add_write_index_relaxed(queue, 1);
-	while (*index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
-		;
-	packet = (char *)queue->base_address + 64 * (*index & (queue->size - 1));
-	memset(packet + 4, 0, 60);
-	return packet;
-}
-
-static void dispatch(uint32_t work_items, hsa_signal_t signal)
-{
-	uint64_t index;
-	hsa_kernel_dispatch_packet_t *packet = next_packet(&index);
-
-	packet->workgroup_size_x = 64;
-	packet->workgroup_size_y = packet->workgroup_size_z = 1;
-	packet->grid_size_x = work_items;
-	packet->grid_size_y = packet->grid_size_z = 1;
-	packet->completion_signal = signal;
-	ring(index, packet, HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER, 1);
-}
-
-static void barrier(hsa_signal_t signal)
-{
-	uint64_t index;
-	hsa_barrier_and_packet_t *packet = next_packet(&index);
-
-	packet->completion_signal = signal;
-	ring(index, packet, HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER, 0);
-}
-
 static void print_time(hsa_signal_t signal)
 {
 	hsa_amd_profiling_dispatch_time_t time;
@@ -88,7 +47,7 @@ static void use_in_turn(long count)
 
 	for (long i = 0; i < count; i++) {
 		hsa_signal_store_relaxed(signal, 1);
-		dispatch(64, signal);
+		dispatch(queue, 64, signal);
 		wait_done(signal);
 		print_time(signal);
 	}
@@ -101,7 +60,7 @@ static void use_once(long count)
 	for (long i = 0; i < count; i++) {
 		hsa_signal_t signal = create_signal(1);
 
-		dispatch(128, signal);
+		dispatch(queue, 128, signal);
 		wait_done(signal);
 		print_time(signal);
 		CHECK(!hsa_signal_destroy(signal));
@@ -114,7 +73,7 @@ static void count_down(long count)
 	hsa_signal_t signal = create_signal(count);
 
 	for (long i = 0; i < count; i++)
-		dispatch(i == count - 1 ? 448 : 192, signal);
+		dispatch(queue, i == count - 1 ? 448 : 192, signal);
 	wait_done(signal);
 	CHECK(hsa_signal_load_relaxed(signal) == 0);
 	printf("grid=448 ");
@@ -125,14 +84,16 @@ static void count_down(long count)
 /* A barrier packet takes the dispatch's signal. */
 static void reuse_in_barrier(long count)
 {
+	hsa_barrier_and_packet_t barrier = {.header = HSA_PACKET_TYPE_BARRIER_AND};
 	hsa_signal_t signal = create_signal(1);
 
 	for (long i = 0; i < count; i++) {
-		dispatch(256, signal);
+		dispatch(queue, 256, signal);
 		wait_done(signal);
 		print_time(signal);
 		hsa_signal_store_relaxed(signal, 1);
-		barrier(signal);
+		barrier.completion_signal = signal;
+		submit(queue, &barrier);
 		wait_done(signal);
 		hsa_signal_store_relaxed(signal, 1);
 	}
@@ -149,7 +110,7 @@ static void reuse_in_copy(long count)
 	CHECK(!hsa_amd_memory_pool_allocate(cpu_pool, 65536, 0, &on_cpu));
 	CHECK(!hsa_amd_agents_allow_access(1, &gpu, NULL, on_cpu));
 	for (long i = 0; i < count; i++) {
-		dispatch(320, signal);
+		dispatch(queue, 320, signal);
 		wait_done(signal);
 		print_time(signal);
 		hsa_signal_store_relaxed(signal, 1);
@@ -168,7 +129,7 @@ static void use_few(long count)
 	for (long i = 0; i < count; i++) {
 		wait_done(signals[i % 3]);
 		hsa_signal_store_relaxed(signals[i % 3], 1);
-		dispatch(384, signals[i % 3]);
+		dispatch(queue, 384, signals[i % 3]);
 	}
 	for (int i = 0; i < 3; i++) {
 		wait_done(signals[i]);

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 	for (long i = 0; i < dispatches + 200; i++) {
 		if (i % 100 == 0 || i >= dispatches)
 			usleep(1000);
-		dispatch_nothing(queue, (hsa_signal_t){0});
+		dispatch(queue, 64, (hsa_signal_t){0});
 	}
 	return kill(getpid(), SIGKILL);
 }
