@@ -4,12 +4,12 @@
 -- may be much is sorted (LIMIT keeps that apart) before text is made of it.
 
 SELECT printf('{"metadata":{"node":{"id":0,"hash":0,"machine_id":"","system_name":"Linux","hostname":"%s","release":"","version":"",'
-    || '"hardware_name":"","domain_name":""},"pid":%d,"ppid":%d,"init_time":%d,"fini_time":%d,"command":["%s"],"config":{},'
-    || '"rtl":%s},', rtl_json(host_name), pid, parent_pid, start_ns, end_ns, rtl_json(command),
-    (SELECT json_group_object(fact, value) FROM c_fact))
+    || '"hardware_name":"","domain_name":""},"pid":%d,"ppid":%d,"init_time":%d,"fini_time":%d,"command":["%s"],"config":{}',
+    rtl_json(host_name), pid, parent_pid, start_ns, end_ns, rtl_json(command))
   FROM c_process WHERE process = :process;
+SELECT printf(',"rtl":{%s}', group_concat(printf('"%s":"%s"', rtl_json(fact), rtl_json(value)))) FROM c_fact;
 
-VALUES ('"agents":[');
+VALUES ('},"agents":[');
 SELECT printf('{"size":0,"id":{"handle":%d},"type":%d,"cu_count":%d,"wave_front_size":%d,"max_engine_clk_fcompute":%d,'
     || '"local_mem_size":%d,"name":"%s","vendor_name":"%s","product_name":"%s","model_name":"","node_id":%d,"logical_node_id":%d,'
     || '"logical_node_type_id":%d,"uuid":"%s","bus_id":"%s"}', id, 1 + is_gpu, compute_units, wavefront_size, clock_mhz, memory_bytes,

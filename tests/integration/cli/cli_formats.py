@@ -100,6 +100,9 @@ class Formats(Case):
         with open(self.path("b.pftrace"), "rb") as file:
             text = file.read()
         self.assertTrue(all(part in text for part in (b"by signal 9", b"5-7 ")))
+        self.script("a.db", "DROP TABLE rtl_left_out")  # an older one
+        self.convert("b.json", "-f", "rocprofv3")
+        self.assertTrue(load(self.path("b.json"))["rocprofiler-sdk-tool"])
 
     def test_selection__that_part(self):
         pid = str(self.pids[1])
