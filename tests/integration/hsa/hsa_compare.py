@@ -25,7 +25,7 @@ the times must be in the log, too, with the same tick.
 Copies are compared as copy_compare.py says. --copies-missed: so many have been counted as
 missed, and may be in the log. --lite: no copy is traced, all are counted as missed.
 --own-copies: lines `copytime BYTES SRC DST BEGIN END` are what the program read itself of copies, and
-`count COPIES CALLS REFUSED` how many it made; `shared SIGNAL` is one that several copies count down.
+`count COPIES CALLS REFUSED WAITED` how many it made; `shared SIGNAL` is one that several copies count down.
 --barriers: N barrier packets or more must be there, each once
 as in the log: kind, GPU, number of dependencies, times; without it, none may be there. The
 runtime's own queues have barriers, too: in the log there may be more.
@@ -126,11 +126,11 @@ def add_kernels_of_copies(path, log, trace, tick):
 
 
 def counted(path):
-    """Copies, calls and refused ones that the program made, by what it says."""
+    """Copies, calls, refused ones and those that waited that the program made, by what it says."""
     with open(path, errors="replace") as file:
         for line in file:
             if line.startswith("count "):
-                return tuple(map(int, line.split()[1:4]))
+                return tuple(map(int, line.split()[1:5]))
     sys.exit("the program says no count")
 
 
@@ -138,7 +138,7 @@ def check_own_copies(path, copies, tick):
     """What the program says of its copies against the trace."""
     good = [c for c in copies if not c["flags"] & copy_compare.FAILED]
     calls = [c for c in good if c["flags"] & copy_compare.CALL_TIME]
-    found = (len(good) - len(calls), len(calls), len(copies) - len(good))
+    found = (len(good) - len(calls), len(calls), len(copies) - len(good), sum(c["flags"] & 1024 > 0 for c in copies))
     own = strange = 0
     with open(path, errors="replace") as file:
         for line in file:
@@ -152,7 +152,7 @@ def check_own_copies(path, copies, tick):
                        what == (c["bytes"], c["src"], c["dst"]) for c in good):
                 strange += 1
                 print("not traced with the times that the program has read:", line.strip())
-    print("copies: %d, calls %d, refused %d (the program: %s); its own times: %d, not traced: %d"
+    print("copies: %d, calls %d, refused %d, that waited %d (the program: %s); its own times: %d, not traced: %d"
           % (*found, counted(path), own, strange))
     return found == counted(path) and own and not strange
 

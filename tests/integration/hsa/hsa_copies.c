@@ -380,7 +380,8 @@ int main(int argc, char **argv)
 	test_threads();
 	if (argc > 3)
 		leave_some_hanging(&gpus[0]);
-	printf("count %lu %lu %lu\n", copies, calls, refused);
+	/* those with a gate, or behind another */
+	printf("count %lu %lu %lu %u\n", copies, calls, refused, 4 * gpu_count);
 	printf("hsa_copies: ok\n");
 	return 0;
 }
