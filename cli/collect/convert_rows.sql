@@ -9,6 +9,7 @@ CREATE TEMP TABLE c_process AS SELECT process, pid, parent_pid, start_ns, ifnull
 
 -- How it ended, and what is not in the trace.
 CREATE TEMP VIEW c_fact AS SELECT key AS fact, value FROM i.rtl_meta WHERE key IN ('ended', 'interrupted', 'pauses')
+    OR (key = 'state' AND value <> 'complete')
   UNION ALL SELECT printf('lost of %s: %s', stream, cause), CAST(sum(count) AS TEXT) FROM i.rtl_loss GROUP BY stream, cause
   UNION ALL SELECT printf('left out of %s: %s', stream, cause), CAST(sum(count) AS TEXT) FROM i.rtl_left_out GROUP BY stream, cause;
 CREATE TEMP VIEW c_dispatch AS SELECT x.id, x.process, x.uid, x.name_id, s.string AS name, x.begin_ns, x.end_ns, x.gpu, x.queue, x.tid,

@@ -98,23 +98,31 @@ UPDATE i.rtl_clock SET time_ns = time_ns + (SELECT shift FROM move), first_ns = 
   last_ns = last_ns + (SELECT shift FROM move);
 UPDATE i.rtl_tracepoint_metadata SET value = ifnull((SELECT id FROM same_gpu WHERE was = CAST(value AS INTEGER)),
   CAST(value AS INTEGER) + (SELECT node FROM move) * 1000) WHERE key IN ('node', 'gpu');
+UPDATE i.rtl_meta SET value = (WITH RECURSIVE pause(rest, moved) AS (SELECT rtl_meta.value, '' UNION ALL
+    SELECT substr(rest, instr(rest, ' ') + 1), moved || printf('%d-%d ', CAST(rest AS INTEGER) + shift,
+      CAST(substr(rest, instr(rest, '-') + 1) AS INTEGER) + shift) FROM pause, move WHERE instr(rest, ' '))
+  SELECT moved FROM pause WHERE NOT instr(rest, ' ')) WHERE key = 'pauses';
 
 -- @take
 -- Facts of all: one of them, or a list.
-INSERT OR REPLACE INTO o.rtl_meta SELECT * FROM i.rtl_meta WHERE key IN ('state', 'mode', 'where', 'session', 'version');
+INSERT OR REPLACE INTO o.rtl_meta SELECT * FROM i.rtl_meta WHERE key IN ('state', 'mode', 'where', 'session', 'version', 'ended',
+  'pauses');
 
 -- @join
 UPDATE o.rtl_meta SET value = (SELECT CASE WHEN x.value = rtl_meta.value THEN x.value
     WHEN rtl_meta.key = 'state' AND rtl_meta.value = 'complete' THEN x.value
-    WHEN rtl_meta.key = 'state' THEN rtl_meta.value ELSE rtl_meta.value || ', ' || x.value
+    WHEN rtl_meta.key = 'state' THEN rtl_meta.value
+    WHEN rtl_meta.key = 'pauses' THEN rtl_meta.value || x.value
+    WHEN instr(', ' || rtl_meta.value || ',', ', ' || x.value || ',') THEN rtl_meta.value
+    ELSE rtl_meta.value || ', ' || x.value
   END FROM i.rtl_meta AS x WHERE x.key = rtl_meta.key)
-  WHERE key IN ('state', 'mode', 'where', 'session', 'version') AND key IN (SELECT key FROM i.rtl_meta);
+  WHERE key IN ('state', 'mode', 'where', 'session', 'version', 'ended', 'pauses') AND key IN (SELECT key FROM i.rtl_meta);
 UPDATE o.rocpd_metadata SET value = value + ifnull((SELECT value FROM i.rocpd_metadata WHERE tag = 'session_count'), 1)
   WHERE tag = 'session_count';
 
 -- @add
 INSERT OR IGNORE INTO o.rtl_meta SELECT key, CASE key WHEN 'writer' THEN 'merged' ELSE value END
-  FROM i.rtl_meta WHERE key IN ('interrupted', 'recovered', 'writer');
+  FROM i.rtl_meta WHERE key IN ('interrupted', 'recovered', 'writer', 'ended', 'pauses');
 -- The time of day that was noted in each process.
 INSERT INTO o.rtl_clock (process, time_ns, realtime_ns, error_ns) SELECT o.process, c.time_ns, c.realtime_ns, c.error_ns
   FROM i.rtl_clock AS c JOIN i.rtl_process AS p USING (process) JOIN o.rtl_process AS o ON o.spool = p.spool

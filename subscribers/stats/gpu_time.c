@@ -327,6 +327,7 @@ static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_wor
 {
 	const struct gpu_work *before = &gpu->before;
 	const struct lane *calls = &work->thread->calls;
+	bool is_other;
 	size_t at;
 
 	if (work->correlation && work->correlation == before->correlation &&
@@ -341,8 +342,10 @@ static enum idle_cause why_late(const struct gpu_time *gpu, const struct gpu_wor
 		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
-	return before->queue != work->queue || before->stream != work->stream ? IDLE_QUEUE
-									      : IDLE_LATENCY;
+	/* a copy by SDMA has a stream alone */
+	is_other = before->queue && work->queue ? before->queue != work->queue
+						: before->stream != work->stream;
+	return is_other ? IDLE_QUEUE : IDLE_LATENCY;
 }
 
 /* Nothing was under way, and recording was on, from begin to end; `next` began there or later, and `first` was
@@ -372,11 +375,12 @@ static void explain(struct gpu_time *gpu, uint64_t begin, uint64_t end, const st
 static void tell_idle(struct gpu_time *gpu, uint64_t at, uint64_t end, const struct gpu_work *next,
 		      const struct gpu_work *first)
 {
-	const struct host_time *host = gpu->host;
+	const struct pause *pauses = gpu->host->pauses, *p;
+	const size_t count = gpu->host->pause_count;
 
-	for (const struct pause *p = host->pauses; p < host->pauses + host->pause_count; p++)
-		if (p->begin < end && p->end > at &&
-		    (!p->process || p->process == next->thread->process))
+	p = pauses + (count ? first_later(&pauses->begin, count, sizeof(*p), end - 1) : 0);
+	while (p > pauses && (--p)->until > at)
+		if (p->end > at && (!p->process || p->process == next->thread->process))
 			return add(gpu, IDLE_PAUSED, NULL, NULL, end - at);
 	explain(gpu, at, end, next, first);
 }

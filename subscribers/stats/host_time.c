@@ -293,7 +293,11 @@ bool host_time_add_pause(struct host_time *time, uint64_t begin, uint64_t end,
 		return false;
 	for (; at > time->pauses && at[-1].begin > begin; at--)
 		*at = at[-1];
-	*at = (struct pause){begin, end, process};
+	*at = (struct pause){begin, end, 0, process};
+	for (; at < time->pauses + time->pause_count; at++) {
+		at->until = at > time->pauses ? at[-1].until : 0;
+		at->until = at->until > at->end ? at->until : at->end;
+	}
 	return true;
 }
 

@@ -66,8 +66,10 @@ struct step {
 	struct host_thread *thread;
 };
 
+/* By begin. */
 struct pause {
 	uint64_t begin, end;
+	uint64_t until;                        /* the latest end of those up to this one */
 	const struct summary_process *process; /* NULL: all */
 };
 

@@ -69,6 +69,8 @@ class Merge(Case):
         self.make("a.db", "b.db")
         before = self.ask("b.db", self.DISPATCHES)
         self.other_host("b.db", 10**15)
+        self.script("a.db", "INSERT OR REPLACE INTO rtl_meta VALUES ('ended', 'with status 0'), ('pauses', '5-7 ')")
+        self.script("b.db", "INSERT OR REPLACE INTO rtl_meta VALUES ('ended', 'by signal 9'), ('pauses', '1-2 30-40 ')")
         self.rtl("merge", "-o", "all.db", "a.db", "b.db")
         self.assert_sound("all.db")
         gpu = self.ask("a.db", "SELECT DISTINCT gpuId FROM rocpd_op")[0][0]
@@ -80,6 +82,9 @@ class Merge(Case):
         # Each clock's reading is known to less than a millisecond, and to no more.
         shift = moved[0][7] - before[0][7]
         self.assertLess(abs(shift), 10**9)
+        self.assertEqual(self.ask("all.db", "SELECT key, value FROM rtl_meta WHERE key IN ('ended', 'pauses') ORDER BY 1"),
+                         [("ended", "with status 0, by signal 9"),
+                          ("pauses", "5-7 %d-%d %d-%d " % (*(10**15 + shift + ns for ns in (1, 2, 30, 40)),))])
         for was, now in zip(before, moved):
             self.assertEqual(now[1], was[1] + GPU_STRIDE)
             self.assertEqual([now[i] - was[i] for i in (6, 7, 8)], [shift] * 3)

@@ -214,8 +214,10 @@ static enum idle_cause late_cause(const struct gpu_work *before, const struct gp
 		return IDLE_LATENCY;
 	if (before->is_copy)
 		return IDLE_COPY;
-	return before->queue != next->queue || before->stream != next->stream ? IDLE_QUEUE
-									      : IDLE_LATENCY;
+	return (before->queue && next->queue ? before->queue != next->queue
+					     : before->stream != next->stream)
+		       ? IDLE_QUEUE
+		       : IDLE_LATENCY;
 }
 
 struct truth {
