@@ -306,7 +306,7 @@ const char *summary_name_heading(const struct summary_section *section);
 
 /* What a cause is called in JSON. */
 const char *summary_cause_key(enum idle_cause cause);
-/* Rows as they are shown, longest first; to be freed. NULL: out of memory. */
+/* Rows as they are shown, longest first; to be freed. None: out of memory, too. */
 struct idle_row *summary_idle_rows(const struct idle_rows *rows, size_t *count);
 /* Tables of the text beside those of sections (print_tables.c). */
 void summary_print_idle(FILE *file, const struct summary *summary, unsigned columns, unsigned top);

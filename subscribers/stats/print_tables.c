@@ -88,27 +88,16 @@ static int compare_rows(const void *a, const void *b)
 
 struct idle_row *summary_idle_rows(const struct idle_rows *rows, size_t *count)
 {
-	struct idle_row *list = calloc(rows->count + 1, sizeof(*list));
+	struct idle_rows shown = {0};
 
-	*count = 0;
-	for (uint32_t i = 0; list && i < rows->count; i++) {
-		const struct idle_row *row = &rows->list[i];
-		size_t at = 0;
-
-		/* those without a thread may have become one cause */
-		while (at < *count && (row->thread || list[at].cause != row->cause ||
-				       list[at].thread || list[at].what != row->what))
-			at++;
-		if (at == *count)
-			list[(*count)++] =
-				(struct idle_row){row->cause, row->thread, row->what, 0, 0, 0};
-		list[at].total_ns += row->total_ns;
-		list[at].count += row->count;
-		if (row->longest_ns > list[at].longest_ns)
-			list[at].longest_ns = row->longest_ns;
-	}
-	qsort(list, list ? *count : 0, sizeof(*list), compare_rows);
-	return list;
+	/* those without a thread may have become one cause */
+	if (!idle_rows_merge(&shown, rows))
+		shown.count = 0;
+	map_fini(&shown.of);
+	*count = shown.count;
+	if (*count)
+		qsort(shown.list, *count, sizeof(*shown.list), compare_rows);
+	return shown.list;
 }
 
 /* What a gap's largest parts were, as far as there is room but for the first. To be freed. */
