@@ -668,7 +668,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	}
 	queue->next_id++;
 	queue->slept = true;
-	queue->no_room_known = false;
-	pass_on(queue, packets);
+	queue->no_room_known = queue->waits = false; /* as pass_on, of what is known of it */
+	queue->barrier_seen |= aql_has_barrier_bit(packets);
 	write(packets, 1);
 }
