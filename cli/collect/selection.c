@@ -12,12 +12,12 @@
 /* Of a flight recorder, if none is given. */
 #define LIMIT_OF_LAST ((uint64_t)512 << 20)
 
-static void add_line(struct selection_list *list, const char *line)
+static void add_line(char **list, const char *line)
 {
-	char *lines = cli_format("%s%s%s", cli_text(list->lines), list->lines ? "\n" : "", line);
+	char *lines = cli_format("%s%s%s", cli_text(*list), *list ? "\n" : "", line);
 
-	free(list->lines);
-	list->lines = lines;
+	free(*list);
+	*list = lines;
 }
 
 /* Whether it is a regular expression that the command's processes will understand. */
@@ -39,7 +39,7 @@ static int check_range(const char *who, const char *name)
 	return *name ? CLI_OK : cli_usage("%s: the name of the range is empty", who);
 }
 
-static int add(struct selection_list *list, const char *value, const char *who,
+static int add(char **list, const char *value, const char *who,
 	       int (*check)(const char *who, const char *value))
 {
 	int status = strchr(value, '\n') ? cli_usage("%s: a line break is not allowed", who)
@@ -62,17 +62,6 @@ int selection_add_range(void *list, const char *name)
 
 /* ---- variables ---- */
 
-static int check_lines(const char *variable, char *lines,
-		       int (*check)(const char *who, const char *value))
-{
-	int status = CLI_OK;
-	char *line;
-
-	while (!status && lines && (line = strsep(&lines, "\n")))
-		status = *line ? check(variable, line) : CLI_OK;
-	return status;
-}
-
 static const char *value_of(const char *variable)
 {
 	const char *value = getenv(variable);
@@ -81,24 +70,21 @@ static const char *value_of(const char *variable)
 }
 
 /* What was given, or what the variable says, goes to the command. */
-static int prepare_list(struct selection_list *list, struct session *session, const char *variable,
+static int prepare_list(char **list, struct session *session, const char *variable,
 			int (*check)(const char *who, const char *value))
 {
-	const char *value = value_of(variable);
-	char *lines;
-	int status;
+	const char *value = *list ? NULL : value_of(variable);
+	char *lines = value ? cli_need(strdup(value)) : NULL, *rest = lines, *line;
+	int status = CLI_OK;
 
-	if (!list->lines && value) {
-		lines = cli_need(strdup(value));
-		status = check_lines(variable, lines, check);
-		free(lines);
-		if (status)
-			return status;
+	while (!status && (line = strsep(&rest, "\n")))
+		status = *line ? check(variable, line) : CLI_OK;
+	free(lines);
+	if (!status && value)
 		add_line(list, value);
-	}
-	if (list->lines)
-		session_set(session, variable, list->lines);
-	return CLI_OK;
+	if (!status && *list)
+		session_set(session, variable, *list);
+	return status;
 }
 
 bool selection_seconds(const char *text, uint64_t *ns)
@@ -249,7 +235,7 @@ static int check_mode(const struct selection *selection, const struct session *s
 {
 	const char *mode = session_mode(session);
 
-	if (!selection->ranges.lines || !mode || !strcmp(mode, "hip") || !strcmp(mode, "full"))
+	if (!selection->ranges || !mode || !strcmp(mode, "hip") || !strcmp(mode, "full"))
 		return CLI_OK;
 	return cli_usage("--range needs mode hip or full: mode %s does not see roctx ranges", mode);
 }
@@ -273,16 +259,16 @@ const char *selection_words(const struct selection *selection)
 {
 	static char words[128];
 
-	snprintf(words, sizeof(words), "%s%s%s%s%s%s", selection->kernels.lines ? ", --kernel" : "",
-		 selection->excluded.lines ? ", --exclude" : "",
-		 selection->delay ? ", --delay" : "", selection->duration ? ", --duration" : "",
-		 selection->ranges.lines ? ", --range" : "", selection->last ? ", --last" : "");
+	snprintf(words, sizeof(words), "%s%s%s%s%s%s", selection->kernels ? ", --kernel" : "",
+		 selection->excluded ? ", --exclude" : "", selection->delay ? ", --delay" : "",
+		 selection->duration ? ", --duration" : "", selection->ranges ? ", --range" : "",
+		 selection->last ? ", --last" : "");
 	return *words ? words + 2 : words;
 }
 
 void selection_fini(struct selection *selection)
 {
-	free(selection->kernels.lines);
-	free(selection->excluded.lines);
-	free(selection->ranges.lines);
+	free(selection->kernels);
+	free(selection->excluded);
+	free(selection->ranges);
 }

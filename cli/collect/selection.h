@@ -10,15 +10,10 @@
 
 struct session;
 
-/** Values of an option that may come again. */
-struct selection_list {
-	char *lines; /**< one behind the other; NULL: not given */
-};
-
 struct selection {
 	const char *verb; /**< for lines */
-	/* As the user gave them; NULL: not given. */
-	struct selection_list kernels, excluded, ranges;
+	/* As the user gave them; NULL: not given. Of options that may come again: lines. */
+	char *kernels, *excluded, *ranges;
 	const char *delay, *duration;
 	unsigned repeat; /**< CLI_NOT_GIVEN */
 	const char *last, *limit, *snapshot_signal;
