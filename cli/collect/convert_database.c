@@ -148,11 +148,9 @@ static int write_all(struct rocpd7 *out)
 	if (!status)
 		status = convert_rows_script(rows, out->part, convert_rocpd7_processes_sql, NULL,
 					     &adder);
-	if (!status)
-		status = convert_rows_script(rows, out->part, convert_rocpd7_views_sql, NULL,
-					     &runner);
 	return status ? status
-		      : convert_rows_script(rows, out->part, "COMMIT;\nDETACH o", NULL, NULL);
+		      : convert_rows_script(rows, out->part, convert_rocpd7_views_sql, NULL,
+					    &runner);
 }
 
 int convert_rocpd7(const struct part *part, const char *input,
@@ -197,8 +195,6 @@ static int make_rpd(const struct part *part, const char *input, bool unfinished)
 		status = convert_rows_begin(&rows, part, 0);
 	if (!status)
 		status = convert_rows_script(&rows, part, convert_rpd_sql, NULL, NULL);
-	if (!status)
-		status = convert_rows_script(&rows, part, "COMMIT;\nDETACH o", NULL, NULL);
 	convert_rows_close(&rows);
 	return status;
 }

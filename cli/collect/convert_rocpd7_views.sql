@@ -164,3 +164,5 @@ CREATE VIEW o.top AS WITH operations AS (SELECT name, duration FROM kernels UNIO
   SELECT name, count(*) AS total_calls, sum(duration) / 1000.0 AS total_duration, sum(duration) / count(*) / 1000.0 AS average,
     sum(duration) * 100.0 / (SELECT sum(duration) FROM operations) AS percentage
   FROM operations GROUP BY name ORDER BY total_duration DESC;
+COMMIT;
+DETACH o;

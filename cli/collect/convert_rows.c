@@ -325,31 +325,18 @@ static int check_names(struct convert_rows *rows)
 
 /* ---- the trace ---- */
 
-/* A path in a URI, to be freed. */
-static char *uri_of(const char *path)
-{
-	sqlite3_str *uri = sqlite3_str_new(NULL);
-
-	sqlite3_str_appendall(uri, "file:");
-	for (; *path; path++)
-		if (strchr("?#%", *path))
-			sqlite3_str_appendf(uri, "%%%02X", (unsigned)(unsigned char)*path);
-		else
-			sqlite3_str_appendchar(uri, 1, *path);
-	sqlite3_str_appendall(uri, "?mode=ro");
-	return cli_need(sqlite3_str_finish(uri));
-}
-
 static int attach(struct convert_rows *rows)
 {
-	char *uri = uri_of(rows->path);
-	char *sql = cli_need(sqlite3_mprintf("ATTACH %Q AS i", uri));
+	/* as a URI, in which three characters have a meaning */
+	char *sql = cli_need(sqlite3_mprintf(
+		"ATTACH 'file:' || replace(replace(replace(%Q, '%%', '%%25'), '?', '%%3F'),"
+		" '#', '%%23') || '?mode=ro' AS i",
+		rows->path));
 	int status = CLI_OK;
 
 	if (sqlite3_exec(rows->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		status = convert_rows_refuse(rows);
 	sqlite3_free(sql);
-	sqlite3_free(uri);
 	if (!status &&
 	    sqlite3_exec(rows->db, "SELECT 1 FROM i.rtl_process", NULL, NULL, NULL) != SQLITE_OK)
 		status = convert_refuse_foreign(rows->path);

@@ -56,5 +56,5 @@ struct convert_taker {
  * the other. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_script(struct convert_rows *rows, const struct part *part, const char *sql,
 			sqlite3_stmt *of, const struct convert_taker *taker);
-/** Begins a database `o`; scripts fill it, and "COMMIT;\nDETACH o" ends it. As above. */
+/** Begins a database `o`; scripts fill it, whose last ends with COMMIT and DETACH. As above. */
 int convert_rows_begin(struct convert_rows *rows, const struct part *part, unsigned application);

@@ -102,3 +102,5 @@ CREATE VIEW o.counter AS SELECT c.op_id AS op_id, ker.string AS kernelName, nam.
   JOIN rocpd_string AS nam ON nam.id = c.name_id;
 CREATE VIEW o.counter_summary AS SELECT kernelName, counterName, count(*) AS dispatches, avg(value) AS avg, min(value) AS min,
   max(value) AS max FROM counter GROUP BY kernelName, counterName;
+COMMIT;
+DETACH o;
