@@ -191,7 +191,7 @@ static int run(void *user)
 	int status, error;
 
 	launch->command = launch->operands.command;
-	error = launch->command ? launch_find(launch->command[0]) : 0;
+	error = launch->command ? launch_find(launch->command[0], NULL) : 0;
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	launch_make_id(launch);

@@ -137,7 +137,7 @@ void doctor_command(struct doctor *doctor, const struct launch *launch)
 	char file[PATH_MAX] = "";
 
 	doctor_section(doctor, "command");
-	(void)launch_find_file(launch->command[0], file, sizeof(file));
+	(void)launch_find(launch->command[0], file);
 	doctor_fact(doctor, "file", "%s", file);
 	note_processes(doctor);
 	doctor_script(doctor, "command");

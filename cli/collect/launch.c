@@ -26,14 +26,16 @@ void launch_make_id(struct launch *launch)
 		 (unsigned long long)random);
 }
 
-int launch_find_file(const char *name, char *file, size_t size)
+int launch_find(const char *name, char *file)
 {
 	const char *path = getenv("PATH");
+	char unused[PATH_MAX];
 	int error = ENOENT;
 	struct stat st;
 
+	file = file ? file : unused;
 	if (strchr(name, '/')) {
-		snprintf(file, size, "%s", name);
+		snprintf(file, PATH_MAX, "%s", name);
 		return access(name, X_OK)                       ? errno
 		       : stat(name, &st) || S_ISREG(st.st_mode) ? 0
 								: EACCES;
@@ -41,20 +43,13 @@ int launch_find_file(const char *name, char *file, size_t size)
 	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
 		path += *path == ':';
 		int length = (int)strcspn(path, ":");
-		snprintf(file, size, "%.*s%s%s", length, path, length ? "/" : "", name);
+		snprintf(file, PATH_MAX, "%.*s%s%s", length, path, length ? "/" : "", name);
 		if (!access(file, X_OK) && !stat(file, &st) && S_ISREG(st.st_mode))
 			return 0;
 		if (errno == EACCES)
 			error = EACCES;
 	}
 	return error;
-}
-
-int launch_find(const char *name)
-{
-	char file[PATH_MAX];
-
-	return launch_find_file(name, file, sizeof(file));
 }
 
 int launch_refuse(const char *command, int error)
@@ -251,7 +246,7 @@ int launch_run(struct launch *launch, struct rtl_collector_options options, cons
 	       int *status)
 {
 	const char *command = launch->command[0];
-	int error = launch_find(command), result = error ? 0 : collect_start(launch, options);
+	int error = launch_find(command, NULL), result = error ? 0 : collect_start(launch, options);
 
 	if (!error && !result)
 		error = run_beside(launch, what, status);

@@ -70,10 +70,9 @@ void launch_make_id(struct launch *launch);
 /** "rtl-COMMAND-PID" and a suffix; to be freed. */
 char *launch_default_output(const struct launch *launch, const char *suffix);
 
-/** Whether a command can be run, as execvp finds it: 0 or errno. Before anything is made for it. */
-int launch_find(const char *name);
-/** The same, and which file that is. */
-int launch_find_file(const char *name, char *file, size_t size);
+/** Whether a command can be run, as execvp finds it: 0 or errno. Before anything is made for it.
+ *  @param[out] file which one that is, PATH_MAX bytes; or NULL */
+int launch_find(const char *name, char *file);
 /** Says why a command cannot be run; the exit status that shells use for that. */
 int launch_refuse(const char *command, int error);
 /** Finds the command, starts a collector, runs the command beside it (`collected`), and finishes the collector.

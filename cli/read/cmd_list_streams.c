@@ -198,7 +198,7 @@ static int add_command(struct listing *listing, char **command, int *ended)
 	/* paused: it is told of streams, and nothing is recorded */
 	struct launch launch = {
 		.command = command, .session = {.output_to_stderr = true}, .paused = true};
-	int error = launch_find(command[0]), status;
+	int error = launch_find(command[0], NULL), status;
 
 	if (error)
 		return launch_refuse(command[0], error);
