@@ -163,15 +163,19 @@ static int count_entries(const char *folder)
 	return count;
 }
 
-static struct rtl_collector *create(struct rtl_collector_options *options)
+static struct rtl_collector *create(uint32_t kind, const char *list, const char *recording)
 {
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = kind,
+		.subscribers = list,
+		.folder = kind == RTL_REPLAY ? recording : getenv("RTL_SPOOL"),
+		.output = kind == RTL_RECORD ? recording : NULL,
+	};
 	struct rtl_collector *collector = NULL;
 	char message[4096] = "";
 
-	options->struct_size = sizeof(*options);
-	if (!options->folder)
-		options->folder = getenv("RTL_SPOOL");
-	if (rtl_collector_create(options, &collector, message, sizeof(message)))
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
 		fprintf(stderr, "rtl: error: %s\n", message);
 	return collector;
 }
@@ -190,10 +194,7 @@ static void finish(struct rtl_collector *collector)
 
 static void replay_once(const char *recording, const char *list)
 {
-	struct rtl_collector_options options = {
-		.kind = RTL_REPLAY, .subscribers = list, .folder = recording};
-
-	finish(create(&options));
+	finish(create(RTL_REPLAY, list, recording));
 }
 
 /* A process whose events the collector gets; one that `stays` is to be killed. It never outlives us. */
@@ -228,8 +229,7 @@ static void drain(struct rtl_collector *collector, pid_t first, pid_t killed)
 
 static void record(const char *recording, const char *list)
 {
-	struct rtl_collector_options options = {.kind = RTL_RECORD, .output = recording};
-	struct rtl_collector *collector = create(&options);
+	struct rtl_collector *collector = create(RTL_RECORD, NULL, recording);
 	pid_t first, second;
 
 	if (!collector)
@@ -278,8 +278,7 @@ static void replay_thrice(const char *recording, const char *list)
 
 static void live(const char *recording, const char *list)
 {
-	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
-	struct rtl_collector *collector = create(&options);
+	struct rtl_collector *collector = create(RTL_COLLECT, list, NULL);
 
 	if (!collector)
 		return;
@@ -289,17 +288,13 @@ static void live(const char *recording, const char *list)
 
 static void nothing(const char *recording, const char *list)
 {
-	struct rtl_collector_options options = {.kind = RTL_COLLECT, .subscribers = list};
-
-	finish(create(&options));
+	finish(create(RTL_COLLECT, list, NULL));
 }
 
 /* What `finish` would have said never comes. */
 static void give_up(const char *recording, const char *list)
 {
-	struct rtl_collector_options options = {
-		.kind = RTL_REPLAY, .subscribers = list, .folder = recording};
-	struct rtl_collector *collector = create(&options);
+	struct rtl_collector *collector = create(RTL_REPLAY, list, recording);
 
 	if (!collector)
 		return;

@@ -123,8 +123,30 @@ static void set_variables(const struct session *session)
 		setenv(session->variables[i].name, session->variables[i].value, 1);
 }
 
+/* Of one HIP, which is alone in its process: rtl itself says it, before HSA begins. */
+static void try_source(const struct doctor *doctor, const char *tool, int hip)
+{
+	const char *(*ask)(bool is_asked, bool *is_runtime) = NULL;
+	struct session other = {.source = "auto"};
+	char file[32];
+	void *handle;
+
+	if (!session_prepare_source(&other))
+		set_variables(&other);
+	snprintf(file, sizeof(file), "libamdhip64.so.%d", hip);
+	handle =
+		dlopen(file, RTLD_LAZY | RTLD_GLOBAL) ? dlopen(tool, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	if (handle)
+		*(void **)&ask = dlsym(handle, "rtl_publisher_source");
+	if (ask) {
+		ask_source(doctor, ask, true, hip);
+		ask_source(doctor, ask, false, hip);
+	}
+}
+
 /* As in a program that was started with what `rtl trace` sets; nothing is recorded. */
-static void begin_child(const struct session *session)
+_Noreturn static void be_child(const struct doctor *doctor, const struct session *session,
+			       const char *tool, int hip)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -137,48 +159,27 @@ static void begin_child(const struct session *session)
 	unsetenv("RTL_COLLECTOR");
 	signal(SIGALRM, SIG_DFL);
 	alarm(LONGEST_S);
-}
-
-/* Of one HIP, which is alone in its process: rtl itself says it, before HSA begins. */
-_Noreturn static void be_source_child(const struct doctor *doctor, const struct session *session,
-				      const char *tool, int hip)
-{
-	const char *(*ask)(bool is_asked, bool *is_runtime) = NULL;
-	struct session other = {.source = "auto"};
-	char file[32];
-	void *handle;
-
-	begin_child(session);
-	if (!session_prepare_source(&other))
-		set_variables(&other);
-	snprintf(file, sizeof(file), "libamdhip64.so.%d", hip);
-	handle =
-		dlopen(file, RTLD_LAZY | RTLD_GLOBAL) ? dlopen(tool, RTLD_LAZY | RTLD_LOCAL) : NULL;
-	if (handle)
-		*(void **)&ask = dlsym(handle, "rtl_publisher_source");
-	if (ask) {
-		ask_source(doctor, ask, true, hip);
-		ask_source(doctor, ask, false, hip);
+	if (hip) {
+		try_source(doctor, tool, hip);
+	} else {
+		open_library(doctor, "librocprofiler-register.so.0", "register");
+		try_hsa(doctor, tool);
+		try_hip(doctor);
 	}
-	_exit(0);
-}
-
-_Noreturn static void be_child(const struct doctor *doctor, const struct session *session,
-			       const char *tool)
-{
-	begin_child(session);
-	open_library(doctor, "librocprofiler-register.so.0", "register");
-	try_hsa(doctor, tool);
-	try_hip(doctor);
 	_exit(0);
 }
 
 /* ---- the children ---- */
 
-static int wait_for(pid_t pid)
+/* A child for a HIP, or (0) for all runtimes; how it has ended. */
+static int run_child(const struct doctor *doctor, const struct session *session, const char *tool,
+		     int hip)
 {
+	const pid_t pid = fork();
 	int status = 0;
 
+	if (!pid)
+		be_child(doctor, session, tool, hip);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
@@ -188,24 +189,16 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 {
 	char *tool = library_beside_rtl(LIBRARY_ROCM);
 	int status;
-	pid_t pid;
 
 	fflush(NULL);
-	pid = tool ? fork() : -1;
-	if (!pid)
-		be_child(doctor, &launch->session, tool);
-	status = wait_for(pid);
+	status = run_child(doctor, &launch->session, tool, 0);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		doctor_fact(doctor, "probe_hangs", "%u", LONGEST_S);
 	else if (WIFSIGNALED(status))
 		doctor_fact(doctor, "probe_signal", "%s", strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status))
 		doctor_fact(doctor, "probe_status", "%d", WEXITSTATUS(status));
-	for (int hip = 8; tool && hip >= 5 && !launch->session.no_rocm; hip--) {
-		pid = fork();
-		if (!pid)
-			be_source_child(doctor, &launch->session, tool, hip);
-		(void)wait_for(pid);
-	}
+	for (int hip = 8; hip >= 5 && !launch->session.no_rocm; hip--)
+		(void)run_child(doctor, &launch->session, tool, hip);
 	free(tool);
 }
