@@ -89,38 +89,28 @@ static void remove_leftover(void *unused, const char *path)
 		close(fd);
 }
 
-/* For an output that goes to that folder, which is to be freed. CLI_OK, or CLI_FAILED after a line. */
-static int make_place(struct request *request, char *target)
-{
-	struct place *place = &request->places[request->place_count];
-	int fd;
-
-	folder_each_entry(target, remove_leftover, NULL);
-	*place = (struct place){target, cli_format("%s" PLACE_PREFIX "XXXXXX", target), NULL};
-	if (!mkdtemp(place->made)) {
-		cli_error("snapshot: %s cannot be written to: %s; choose another place with -o",
-			  target, strerror(errno));
-		free(place->made);
-		free(target);
-		return CLI_FAILED;
-	}
-	request->place_count++;
-	fd = open_lock(place->made, O_CREAT);
-	if (fd >= 0)
-		(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
-	return CLI_OK;
-}
-
-/* The output's name there. */
+/* Makes a place for an output, whose name becomes one there. CLI_OK, or CLI_FAILED after a line. */
 static int redirect(struct request *request, const char **name)
 {
 	const char *base = cli_base_name(*name);
 	const int length = (int)(base - *name);
-	struct place *place = &request->places[request->place_count];
+	char *target = cli_format("%.*s", length ? length : 2, length ? *name : "./");
+	char *made = cli_format("%s" PLACE_PREFIX "XXXXXX", target), *inside;
+	int fd;
 
-	if (make_place(request, cli_format("%.*s", length ? length : 2, length ? *name : "./")))
+	folder_each_entry(target, remove_leftover, NULL);
+	if (!mkdtemp(made)) {
+		cli_error("snapshot: %s cannot be written to: %s; choose another place with -o",
+			  target, strerror(errno));
+		free(made);
+		free(target);
 		return CLI_FAILED;
-	*name = place->name = cli_format("%s/%s", place->made, base);
+	}
+	*name = inside = cli_format("%s/%s", made, base);
+	request->places[request->place_count++] = (struct place){target, made, inside};
+	fd = open_lock(made, O_CREAT);
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB); /* as long as this process lives */
 	return CLI_OK;
 }
 
