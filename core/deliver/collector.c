@@ -538,17 +538,6 @@ static void let_go(struct rtl_collector *c)
 	c->host->last = false;
 }
 
-/* Somebody has removed the folder: what is mapped goes on. */
-static void say_vanished(struct rtl_collector *c)
-{
-	if (c->vanished)
-		return;
-	c->vanished = true;
-	log_line(RTL_LEVEL_ERROR, "spool",
-		 "%s was removed: threads and processes that begin from now on are not recorded",
-		 c->folder);
-}
-
 static void meet_in_folder(void *user, const char *path)
 {
 	struct rtl_collector *c = user;
@@ -562,10 +551,15 @@ static void scan(struct rtl_collector *c)
 {
 	if (c->is_fed)
 		return;
-	if (!owns_folder(c) && folder_has(c->folder, "control", 0))
+	if (!owns_folder(c) && folder_has(c->folder, "control", 0)) {
 		meet(c, c->folder, 0);
-	else if (folder_each_spool(c->folder, meet_in_folder, c) == ENOENT)
-		say_vanished(c);
+	} else if (folder_each_spool(c->folder, meet_in_folder, c) == ENOENT && !c->vanished) {
+		c->vanished = true; /* somebody has removed it: what is mapped goes on */
+		log_line(RTL_LEVEL_ERROR, "spool",
+			 "%s was removed: threads and processes that begin from now on are not "
+			 "recorded",
+			 c->folder);
+	}
 }
 
 static void serve_snapshots(struct rtl_collector *c)
@@ -618,33 +612,21 @@ void rtl_collector_wake(struct rtl_collector *c)
 		session_ring(c->page);
 }
 
+/* What is left of a spool whose removal was cut off; a dead collector's folder gets no new ones. */
 static void remove_leftover(void *unused, const char *path)
 {
 	if (!folder_has(path, "control", O_NOFOLLOW))
 		spool_remove_folder(path);
 }
 
-/* What is left of spools whose removal was cut off; a dead collector's folder gets no new ones. */
-static void remove_leftovers(const struct rtl_collector *c)
-{
-	if (folder_has(c->folder, SESSION_FILE, 0))
-		folder_each_spool(c->folder, remove_leftover, NULL);
-}
-
-/* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
-static bool was_met(struct rtl_collector *c, const char *path)
-{
-	const struct spool_state *spool = table_find(&c->spools, key_of(path));
-
-	return spool && (!spool->bad || spool->refused);
-}
-
-/* Spools of processes that have begun since the last look: they are not recorded. */
+/* The spool of a process that has begun since the last look: it is not recorded. */
 static void remove_latecomer(void *user, const char *path)
 {
 	struct rtl_collector *c = user;
+	const struct spool_state *spool = table_find(&c->spools, key_of(path));
 
-	if (was_met(c, path))
+	/* what is left of one that was opened, or could not be, is left on purpose */
+	if (spool && (!spool->bad || spool->refused))
 		return;
 	c->latecomers++;
 	spool_remove_folder(path);
@@ -690,8 +672,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	host_finish(c->host);
 	if (!only_reads(c) && !c->attached && !rtl_collector_failure(c))
 		host_remove_left(c->host);
-	if (recovers(c))
-		remove_leftovers(c);
+	if (recovers(c) && folder_has(c->folder, SESSION_FILE, 0))
+		folder_each_spool(c->folder, remove_leftover, NULL);
 	if (c->page)
 		snapshot_remove_unread(c->snapshots, c->folder);
 	if (c->attached) {

@@ -249,11 +249,6 @@ static bool make_copies(struct host *host, const struct source *source)
 	return source->own || host->copies;
 }
 
-static uint64_t head_of(const struct ring_header *ring)
-{
-	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
-}
-
 struct open_user {
 	struct host *host;
 	struct source *source;
@@ -292,7 +287,8 @@ void host_each_open(struct host *host, struct source *source,
 			/* after the copy: what still is kept with that number was so all the time */
 			if (ring_open_is_sound(&copy, source->stream_count) &&
 			    (copy.sealed ||
-			     (ring_open_is_kept(&ring->open[k], head_of(ring)) &&
+			     (ring_open_is_kept(&ring->open[k],
+						__atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)) &&
 			      ring->open[k].record.instance == copy.record.instance)))
 				give_open(&to, &copy, NULL);
 		}

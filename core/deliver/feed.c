@@ -361,9 +361,7 @@ static int find_plugin(struct candidate *c, const char *name)
 
 	if (name) {
 		err = plugin_find_file(name, &file, c->why.text, c->why.size);
-		if (err)
-			return err;
-		err = load(c, file);
+		err = err ? err : load(c, file);
 		free(file);
 		return err;
 	}

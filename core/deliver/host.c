@@ -165,17 +165,6 @@ void host_destroy(struct host *host)
 
 /* ---- processes */
 
-/* Under the data lock. */
-static int add_source(struct host *host, struct source *source)
-{
-	if (!array_grow(&host->sources, &host->source_room, host->source_count + 1,
-			sizeof(*host->sources)))
-		return RTL_ENOMEM;
-	source->remote.number = host->source_count + 1;
-	host->sources[host->source_count++] = source;
-	return 0;
-}
-
 static void tell_process(struct host *host, struct source *source)
 {
 	source->begun = true;
@@ -184,10 +173,15 @@ static void tell_process(struct host *host, struct source *source)
 
 int host_add_source(struct host *host, struct source *source)
 {
-	int err;
+	int err = RTL_ENOMEM;
 
 	host_data_lock(host);
-	err = add_source(host, source);
+	if (array_grow(&host->sources, &host->source_room, host->source_count + 1,
+		       sizeof(*host->sources))) {
+		source->remote.number = host->source_count + 1;
+		host->sources[host->source_count++] = source;
+		err = 0;
+	}
 	host_data_unlock(host);
 	if (err) {
 		source_fini(source);
@@ -417,26 +411,19 @@ void host_await_stream(struct host *host, uint32_t number)
 /* Longest single wait for the lock. */
 #define LOCK_STEP_MS 5u
 
-static bool lock_for(struct host *host, uint32_t timeout_ms)
-{
-	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
-
-	return !pthread_mutex_timedlock(&host->lock, &until);
-}
-
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 {
 	uint32_t waited = 0;
-	bool held;
+	struct timespec until;
+	bool held = false;
 
 	thread_no_wait++;
-	held = !pthread_mutex_trylock(&host->lock);
-	if (!held)
-		__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
-	else
+	if (!pthread_mutex_trylock(&host->lock))
 		return true;
+	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
 	while (!held && !(host->own && host->own->inline_awaited()) && waited < timeout_ms) {
-		held = lock_for(host, LOCK_STEP_MS);
+		until = deadline_in(CLOCK_REALTIME, LOCK_STEP_MS);
+		held = !pthread_mutex_timedlock(&host->lock, &until);
 		waited += timeout_ms == HOST_FOR_EVER ? 0 : LOCK_STEP_MS;
 	}
 	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);

@@ -276,14 +276,9 @@ static void api_left_out(const struct rtl_host *api, const struct rtl_process *p
 
 static const struct rtl_process *api_process(const struct rtl_host *api, uint32_t number)
 {
-	struct host *host = instance_of(api)->host;
-	const struct rtl_process *process = NULL;
+	const struct source *source = find_source(api, &(struct rtl_process){.number = number});
 
-	host_data_lock(host);
-	if (number >= 1 && number <= host->source_count)
-		process = host->sources[number - 1]->process;
-	host_data_unlock(host);
-	return process;
+	return source ? source->process : NULL;
 }
 
 static const char *api_property(const struct rtl_host *api, const char *key)

@@ -125,11 +125,6 @@ const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const stru
 
 /* ---- values */
 
-static bool is_described(const struct answer *answer)
-{
-	return answer && __atomic_load_n(&answer->described, __ATOMIC_ACQUIRE);
-}
-
 /* Under the lock. */
 static const struct answer *describe(struct lookup *lookup, const struct source *source,
 				     uint64_t uid)
@@ -155,7 +150,7 @@ const struct rtl_values_info *lookup_values(struct lookup *lookup, const struct 
 	uint64_t key;
 	const struct answer *answer = find(lookup, source, uid, &key);
 
-	if (!is_described(answer)) {
+	if (!answer || !__atomic_load_n(&answer->described, __ATOMIC_ACQUIRE)) {
 		pthread_mutex_lock(&lookup->lock);
 		answer = describe(lookup, source, uid);
 		pthread_mutex_unlock(&lookup->lock);

@@ -33,13 +33,6 @@ static void map_all(struct maps *maps)
 	}
 }
 
-static void unmap_all(const struct maps *maps)
-{
-	for (uint32_t i = 0; i < maps->count; i++)
-		if (maps->list[i])
-			(void)spool_files_unmap_segment(maps->list[i], maps->mapped[i]);
-}
-
 static uint64_t number_at(const uint8_t *at, uint32_t bytes)
 {
 	uint64_t number = 0;
@@ -132,5 +125,7 @@ void source_each_slot(struct source *source, slot_fn fn, void *user)
 	for (uint32_t i = 0; i < maps.count; i++)
 		if (maps.list[i])
 			each_slot(&maps, i, fn, user);
-	unmap_all(&maps);
+	for (uint32_t i = 0; i < maps.count; i++)
+		if (maps.list[i])
+			(void)spool_files_unmap_segment(maps.list[i], maps.mapped[i]);
 }

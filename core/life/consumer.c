@@ -35,16 +35,6 @@ static void answer_flushes(uint64_t upto)
 	pthread_mutex_unlock(&consumer.mutex);
 }
 
-static uint64_t flushes_requested(void)
-{
-	uint64_t n;
-
-	pthread_mutex_lock(&consumer.mutex);
-	n = consumer.requested;
-	pthread_mutex_unlock(&consumer.mutex);
-	return n;
-}
-
 static void nap(void)
 {
 	uint32_t *asleep = &bus.spool.control->asleep;
@@ -53,12 +43,6 @@ static void nap(void)
 	if (!host_pass(bus.host))
 		futex_wait(asleep, 1, NAP_MS);
 	__atomic_store_n(asleep, 0, __ATOMIC_RELAXED);
-}
-
-static bool is_over(void)
-{
-	/* acquire: with the release in consumer_end */
-	return __atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) || termination_requested();
 }
 
 /* ---- the last thread: the end of a program whose threads have all ended, main's by pthread_exit */
@@ -104,8 +88,11 @@ static void make_turn(void)
 
 	host_set_paused(bus.host, pause_is_on()); /* what was published before is recorded */
 	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
-	if (!bus.host->interrupted)
-		consumer.request = flushes_requested();
+	if (!bus.host->interrupted) {
+		pthread_mutex_lock(&consumer.mutex);
+		consumer.request = consumer.requested;
+		pthread_mutex_unlock(&consumer.mutex);
+	}
 	more = host_pass(bus.host);
 	done = !bus.host->interrupted && consumer.request != consumer.done;
 	host_flush(bus.host, done);
@@ -143,7 +130,8 @@ static void *conclude(void *unused)
 static void *consume(void *unused)
 {
 	bus_own_thread = true;
-	while (!is_over())
+	/* acquire: with the release in consumer_end */
+	while (!__atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) && !termination_requested())
 		make_turn();
 	if (!termination_requested())
 		return NULL;
