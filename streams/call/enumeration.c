@@ -13,15 +13,6 @@ struct call_enumerator {
 	uint64_t name;
 };
 
-static uint32_t count_values(const char *values)
-{
-	uint32_t count = 1;
-
-	for (; *values; values++)
-		count += *values == ';';
-	return count;
-}
-
 /* Takes "value=name" off the list. */
 static bool take_value(const char **list, struct call_enumerator *out)
 {
@@ -45,10 +36,13 @@ STATIC_LOCK(lock); /* of who makes one */
 /* Under the lock. */
 static bool make(struct call_enumeration *enumeration)
 {
-	const uint32_t count = count_values(enumeration->values);
-	struct call_enumerator *enumerators = calloc(count, sizeof(*enumerators));
 	const char *list = enumeration->values;
+	struct call_enumerator *enumerators;
+	uint32_t count = 1;
 
+	for (const char *at = list; *at; at++)
+		count += *at == ';';
+	enumerators = calloc(count, sizeof(*enumerators));
 	if (!enumerators)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {

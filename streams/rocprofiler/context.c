@@ -485,18 +485,6 @@ static hsa_status_t write_values(const struct context *context, bool counters)
 }
 
 /* Reads the GPU's memory; the values of counters go to the features. */
-static hsa_status_t collect(struct context *context)
-{
-	if (!context->count)
-		return HSA_STATUS_SUCCESS;
-	if (context_is_abandoned(context))
-		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
-	context->sample_count = 0;
-	if (!library_count_samples(context->count, context->count->output, on_sample, context))
-		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
-	return write_values(context, true);
-}
-
 hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
@@ -514,7 +502,14 @@ hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 			    "the queue was destroyed before a read had ended");
 	if (context->queue && !runtime_wait(context->done, "a read", UINT64_MAX))
 		return HSA_STATUS_ERROR;
-	return collect(context);
+	if (!context->count)
+		return HSA_STATUS_SUCCESS;
+	if (context_is_abandoned(context))
+		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
+	context->sample_count = 0;
+	if (!library_count_samples(context->count, context->count->output, on_sample, context))
+		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
+	return write_values(context, true);
 }
 
 hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)

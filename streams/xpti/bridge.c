@@ -67,15 +67,6 @@ static inline uint64_t uid_of(const struct slot *slot)
 
 /* ---- what has begun on this thread */
 
-static void open_add(struct thread *thread, const struct thread_open *open)
-{
-	if (UNLIKELY(thread->open_count == THREAD_OPEN_MAX)) {
-		memmove(thread->open, thread->open + 1, (THREAD_OPEN_MAX - 1) * sizeof *open);
-		thread->open_count--;
-	}
-	thread->open[thread->open_count++] = *open;
-}
-
 /* Takes out what an end ends. Its scope goes; the result is when it began, 0: not known. */
 static uint64_t open_take(struct thread *thread, uint8_t stream, uint16_t type, uint64_t object,
 			  uint64_t instance)
@@ -548,7 +539,11 @@ static __attribute__((noinline)) void note_begin(struct thread *thread, struct t
 	open.object = object ? object->event.unique_id : 0;
 	if (open.type == RTL_TASK_BEGIN && object)
 		open.scope = rtl_scope_push(uid, open.object, 0);
-	open_add(thread, &open);
+	if (UNLIKELY(thread->open_count == THREAD_OPEN_MAX)) {
+		memmove(thread->open, thread->open + 1, (THREAD_OPEN_MAX - 1) * sizeof open);
+		thread->open_count--;
+	}
+	thread->open[thread->open_count++] = open;
 }
 
 /* An event of a stream that is recorded. Inlined twice, so that what has no payload of its own needs

@@ -74,12 +74,6 @@ void metadata_clear(struct xpti_map *map)
 	metadata_init(map);
 }
 
-/* The node before the first of a bucket: that is how libstdc++ keeps the map's own head as well. */
-static struct xpti_map_node *head_of(struct xpti_map *map)
-{
-	return (struct xpti_map_node *)(void *)&map->first;
-}
-
 static void enter(struct xpti_map *map, struct xpti_map_node *node)
 {
 	struct xpti_map_node **bucket = &map->buckets[node->key % map->bucket_count];
@@ -93,7 +87,8 @@ static void enter(struct xpti_map *map, struct xpti_map_node *node)
 	map->first = node;
 	if (node->next)
 		map->buckets[node->next->key % map->bucket_count] = node;
-	*bucket = head_of(map);
+	/* the node before the bucket's first: that is how libstdc++ keeps the map's own head as well */
+	*bucket = (struct xpti_map_node *)(void *)&map->first;
 }
 
 static struct xpti_map_node *find(struct xpti_map *map, uint32_t key)

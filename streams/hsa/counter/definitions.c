@@ -85,13 +85,12 @@ static bool read_definition(struct counter_set *set, char *line)
 	def.description = strsep(&line, "|");
 	if (!def.description)
 		return fail(set, "%s: the definition of %s lacks something", set->source, def.name);
-	if (!*def.block) {
+	if (!*def.block)
 		def.block = NULL;
-		return add(set, &def);
-	}
-	if (!read_number(def.expression, &def.event))
+	else if (read_number(def.expression, &def.event))
+		def.expression = NULL;
+	else
 		return fail(set, "%s: the event of %s is no number", set->source, def.name);
-	def.expression = NULL;
 	return add(set, &def);
 }
 

@@ -25,16 +25,11 @@ struct counter_queue {
 	bool gave_up;       /* the submitting thread's: it has waited for a sample in vain */
 	bool refused;       /* its ring is too small */
 };
-_Static_assert(offsetof(struct counter_queue, source) == 0, "counter_queue_of");
+_Static_assert(offsetof(struct counter_queue, source) == 0, "publish_counted");
 
 /* Of its slots, below; what `counted` needs is known once the settings are. */
 static struct slot_kind counted;
 static const struct slot_kind silent;
-
-static struct counter_queue *counter_queue_of(struct source *source)
-{
-	return (struct counter_queue *)source;
-}
 
 static void add_to(uint64_t *number, uint64_t n)
 {
@@ -276,7 +271,7 @@ static void publish_ledger(struct counter_gpu *gpu)
 static void publish_counted(struct source *source, struct slot *slot)
 {
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
-	const struct counter_queue *queue = counter_queue_of(source);
+	const struct counter_queue *queue = (const struct counter_queue *)source;
 	const struct publish_ids dispatch = {.parent_uid = queue->id.uid,
 					     .instance = sample->instance,
 					     .correlation = sample->correlation};

@@ -77,15 +77,6 @@ static hsa_status_t look_at_pool(hsa_amd_memory_pool_t pool, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void set_memory(const struct agent *agent)
-{
-	size_t bytes = 0;
-
-	(void)interceptor.hsa.iterate_memory_pools(agent->handle, look_at_pool, &bytes);
-	if (bytes)
-		interceptor_set_number(agent->uid, "memory_bytes", bytes);
-}
-
 /* KFD nodes of agents: a processor with a GPU in it is both. The lock's. */
 enum { NODE_CPU = 1, NODE_GPU = 2, NODES = 4 * AGENTS_MAX };
 static uint8_t nodes[NODES];
@@ -145,6 +136,8 @@ static void publish(const struct agent *agent)
 /* `index`: its place among those that the process sees (ROCR_VISIBLE_DEVICES). */
 static void describe(struct agent *agent, uint32_t index)
 {
+	size_t bytes = 0;
+
 	identify(agent);
 	if (!agent->uid)
 		return;
@@ -154,7 +147,9 @@ static void describe(struct agent *agent, uint32_t index)
 	set_text(agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME, "product");
 	set_text(agent, HSA_AMD_AGENT_INFO_UUID, "uuid");
 	set_bus_address(agent);
-	set_memory(agent);
+	(void)interceptor.hsa.iterate_memory_pools(agent->handle, look_at_pool, &bytes);
+	if (bytes)
+		interceptor_set_number(agent->uid, "memory_bytes", bytes);
 	set_number(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, "compute_units");
 	set_number(agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, "clock_mhz");
 	set_number(agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, "wavefront_size");

@@ -405,25 +405,20 @@ static void run_first_named(const char *name)
 	}
 }
 
-static void add_kernel(hsa_executable_t executable, hsa_executable_symbol_t symbol)
-{
-	uint64_t object = 0;
-
-	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object)
-		return;
-	if (kernel_table_wait(object, executable.handle, symbol.handle))
-		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for a kernel");
-	else if (interceptor.config.source == CONFIG_RUNTIME)
-		add_by_name(symbol, object);
-}
-
 static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t agent,
 			       hsa_executable_symbol_t symbol, void *unused)
 {
 	hsa_symbol_kind_t kind;
+	uint64_t object = 0;
 
-	if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) && kind == HSA_SYMBOL_KIND_KERNEL)
-		add_kernel(executable, symbol);
+	if (!get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) ||
+	    kind != HSA_SYMBOL_KIND_KERNEL ||
+	    !get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object)
+		return HSA_STATUS_SUCCESS;
+	if (kernel_table_wait(object, executable.handle, symbol.handle))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for a kernel");
+	else if (interceptor.config.source == CONFIG_RUNTIME)
+		add_by_name(symbol, object);
 	return HSA_STATUS_SUCCESS;
 }
 
