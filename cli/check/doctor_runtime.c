@@ -175,7 +175,7 @@ _Noreturn static void be_child(const struct doctor *doctor, const struct session
 static int run_child(const struct doctor *doctor, const struct session *session, const char *tool,
 		     int hip)
 {
-	const pid_t pid = fork();
+	const pid_t pid = tool ? fork() : -1;
 	int status = 0;
 
 	if (!pid)

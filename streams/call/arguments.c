@@ -10,16 +10,23 @@
 
 static const char *kind_name(uint8_t kind, uint8_t size)
 {
-	static const char *const names[][9] = {
-		[RTL_KIND_UINT] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"},
-		[RTL_KIND_INT] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"},
-		[RTL_KIND_FLOAT] = {[4] = "f32", [8] = "f64"},
-		[RTL_KIND_BOOL] = {[1] = "bool"},
-		[RTL_KIND_TEXT] = {[8] = "text"},
-	};
-	const char *name = kind < sizeof(names) / sizeof(*names) ? names[kind][size] : NULL;
+	static const char *const unsigneds[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+	static const char *const signeds[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
 
-	return name ? name : "address";
+	switch (kind) {
+	case RTL_KIND_UINT:
+		return unsigneds[size];
+	case RTL_KIND_INT:
+		return signeds[size];
+	case RTL_KIND_FLOAT:
+		return size == 4 ? "f32" : "f64";
+	case RTL_KIND_BOOL:
+		return "bool";
+	case RTL_KIND_TEXT:
+		return "text";
+	default:
+		return "address";
+	}
 }
 
 /* "ptr:address>address size:u64" */
