@@ -4,8 +4,8 @@
  * would HIP's own end while it is enabled. So a handler of exit, which runs before HIP's, has a helper disable it, for
  * RTL_HSA_EXIT_MS. If that is not enough, the process ends there with its status.
  *
- * Threads: the program's in calls of HIP; rtl-hip; the helper. Lock: around a look at the
- * records, which a thread that has waited takes, too. */
+ * Threads: the program's in calls of HIP; rtl-hip; the helper. Locks: one around the first call; one
+ * around a look at the records, which a thread that has waited takes, too. */
 #include "profiler.h"
 
 #include <dlfcn.h>
@@ -45,6 +45,8 @@ static struct {
 } hip;
 
 STATIC_LOCK(look_lock); /* of a look at the records */
+STATIC_LOCK(first_lock);
+static bool first_done; /* release, acquire */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 /* ---- which HIP ---- */
@@ -272,13 +274,15 @@ static void first_call(void)
 
 static void before_first_call(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	if (inside)
+	/* Acquire: pairs with the release below. */
+	if (inside || __atomic_load_n(&first_done, __ATOMIC_ACQUIRE))
 		return;
+	HOLD_LOCK(&first_lock);
 	inside = true;
-	pthread_once(&once, first_call);
+	if (!__atomic_load_n(&first_done, __ATOMIC_RELAXED))
+		first_call();
 	inside = false;
+	__atomic_store_n(&first_done, true, __ATOMIC_RELEASE);
 }
 
 /* Before there is a first call: whether to wait for it. */
