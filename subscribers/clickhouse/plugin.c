@@ -280,6 +280,7 @@ static int plugin_finish(void *instance)
 
 	if (sub->failed)
 		return RTL_EIO;
+	run_finish(sub);
 	while ((result = sub->store.rows ? commit(sub) : 0) > 0 && !has_waited(sub, begin_ns))
 		nanosleep(&step, NULL);
 	if (result > 0)

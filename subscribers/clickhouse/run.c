@@ -206,7 +206,7 @@ static const char *text_of(const char *text)
 	return text ? text : "";
 }
 
-static void add_process(struct sub *sub, struct process *process, const char *state)
+static void add_process(struct sub *sub, struct process *process)
 {
 	const struct rtl_host *host = sub->host;
 	const struct rtl_process *info = process->info;
@@ -222,13 +222,15 @@ static void add_process(struct sub *sub, struct process *process, const char *st
 	host->calibration(host, info, &calibration);
 	host->waits(host, info, &waits);
 	strftime(day, sizeof(day), "%F", gmtime_r(&began, &utc));
-	json_print(json,
-		   "day:%s pid:%d parent_pid:%d program:%s command:%s start_ns:%lu boot_ns:%ld"
-		   " error_ns:%lu waits:%lu wait_ns:%lu state:%s rtl:%s mode:%s}",
-		   day, info->pid, info->parent_pid, text_of(info->program), text_of(info->command),
-		   info->start_ns, process->boot_ns, calibration.error_ns, waits.count,
-		   waits.total_ns, state, text_of(host->property(host, "version")),
-		   text_of(host->property(host, "mode")));
+	json_print(
+		json,
+		"day:%s pid:%d parent_pid:%d program:%s command:%s start_ns:%lu boot_ns:%ld"
+		" error_ns:%lu waits:%lu wait_ns:%lu state:%s rtl:%s mode:%s ended:%s pauses:%s}",
+		day, info->pid, info->parent_pid, text_of(info->program), text_of(info->command),
+		info->start_ns, process->boot_ns, calibration.error_ns, waits.count, waits.total_ns,
+		process->ended ? "ended" : "running", text_of(host->property(host, "version")),
+		text_of(host->property(host, "mode")), text_of(host->property(host, "ended")),
+		text_of(host->property(host, "pauses")));
 }
 
 int run_begin(struct sub *sub, struct process *process)
@@ -248,7 +250,7 @@ int run_begin(struct sub *sub, struct process *process)
 		return result;
 	process->run = lookup_name(sub, sub->run);
 	process->day = sub->day;
-	add_process(sub, process, "running");
+	add_process(sub, process);
 	return 0;
 }
 
@@ -314,9 +316,16 @@ static void add_ledger(struct sub *sub, struct process *process, const struct st
 	host->left_out(host, process->info, stream->info, add_loss, &losses);
 }
 
+void run_finish(struct sub *sub)
+{
+	for (struct process *p = sub->processes; p && sub->run; p = p->next)
+		add_process(sub, p);
+}
+
 void run_end(struct sub *sub, struct process *process)
 {
 	for (const struct stream *s = sub->streams; s; s = s->next)
 		add_ledger(sub, process, s);
-	add_process(sub, process, "ended");
+	process->ended = true;
+	add_process(sub, process);
 }

@@ -34,6 +34,7 @@ struct process {
 	struct mark *marks; /* it was stored in part before */
 	size_t mark_count;
 	int64_t boot_ns;
+	bool ended;
 };
 
 struct type; /* events.c */
@@ -110,6 +111,8 @@ void lookup_fini(struct sub *sub);
 /* A process has begun: finds out what of it is stored. 0 or an error, said. */
 int run_begin(struct sub *sub, struct process *process);
 void run_end(struct sub *sub, struct process *process);
+/* The same at the end of all, when it is known how the command has ended. */
+void run_finish(struct sub *sub);
 /* Notes a GPU, which its tracepoint describes. */
 void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 	     const struct rtl_tracepoint *tracepoint);

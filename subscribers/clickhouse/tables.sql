@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS rtl_process (
   state LowCardinality(String) COMMENT 'running, ended',
   rtl LowCardinality(String) COMMENT 'version of rtl',
   mode LowCardinality(String) COMMENT 'of the trace',
+  ended LowCardinality(String) COMMENT 'how the command did, with status N or by signal N; empty: not known',
+  pauses String COMMENT 'of recording: BEGIN-END and a blank for each, as begin_ns',
   version UInt64 COMMENT 'of the row: ns since 1970'
 ) ENGINE = ReplacingMergeTree(version) ORDER BY (run, spool);
 

@@ -105,8 +105,8 @@ class Rows(Case):
         self.assertEqual([tuple(map(str, row)) for row in wanted], got)
         self.assertEqual(self.ask("SELECT DISTINCT run, rank, host FROM rtl_dispatch"),
                          [("job 1", "7", socket.gethostname())])
-        self.assertEqual(self.ask("SELECT state, rank, program FROM rtl_process FINAL"),
-                         [("ended", "7", cli_kit.PROGRAM)])
+        self.assertEqual(self.ask("SELECT state, ended, pauses, rank, program FROM rtl_process FINAL"),
+                         [("ended", "with status 0", "", "7", cli_kit.PROGRAM)])
         self.assertEqual(self.ask("SELECT stream, published, delivered, discarded, abandoned FROM rtl_ledger FINAL "
                                   "WHERE stream = 'rtl.hsa'"), [("rtl.hsa", "3000", "3000", "0", "0")])
 
@@ -386,8 +386,8 @@ class Refused(Case):
 
     def test_tables_of_another_schema(self):
         self.fine(self.rtl("trace", "-s", self.sub(), cli_kit.PROGRAM, "1"))
-        SERVER.ask("INSERT INTO rtl_schema VALUES (4, 1)", database=self.database)
-        self.said("are of schema 4, and this rtl writes schema 3", database=self.database)
+        SERVER.ask("INSERT INTO rtl_schema VALUES (5, 1)", database=self.database)
+        self.said("are of schema 5, and this rtl writes schema 4", database=self.database)
 
     def test_no_clickhouse(self):
         for answer in (b"", b"<html>welcome</html>\n", b"0"):
