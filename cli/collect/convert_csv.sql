@@ -66,11 +66,10 @@ CREATE TEMP VIEW c_own AS SELECT printf('rtl_e_%s', substr(t.table_name, 7)) AS 
   WHERE t.table_name GLOB 'rtl_s_*' AND t.table_name NOT GLOB '*[^A-Za-z0-9_]*' AND NOT (s.name GLOB 'rtl.h[is][ap]*' OR
     s.name GLOB 'rtl.roctx*' OR s.name = 'rtl.diagnostics')
   GROUP BY t.table_name ORDER BY t.stream, t.type;
-CREATE TEMP VIEW c_file AS SELECT name, 'SELECT * FROM ' || name AS sql, 1 AS alone FROM sqlite_temp_master
-  WHERE type = 'view' AND name NOT GLOB 'c_*' AND name <> 'run_facts'
+CREATE TEMP VIEW c_file AS SELECT name, 'SELECT * FROM ' || name AS sql, name <> 'run_facts' AS alone
+    FROM sqlite_temp_master WHERE type = 'view' AND name NOT GLOB 'c_*'
   UNION ALL SELECT name, printf('SELECT p.pid AS Process_Id, x.tid AS Thread_Id, x.time_ns AS Timestamp, %s AS Name, '
     || 'ifnull(x.instance, 0) AS Instance, ifnull(x.correlation, 0) AS Correlation_Id%s FROM i."%w" AS x '
     || 'JOIN c_process AS p ON p.process = x.process LEFT JOIN i.rtl_tracepoint AS t ON t.process = x.process AND t.uid = x.uid '
     || 'WHERE rtl_all() OR rtl_selected(%s, %s) ORDER BY x.id', shown, columns, name, shown, place), 1
-  FROM c_own
-  UNION ALL VALUES ('run_facts', 'SELECT * FROM run_facts', 0);
+  FROM c_own ORDER BY alone DESC;

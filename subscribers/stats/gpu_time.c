@@ -147,9 +147,11 @@ static void add_part(struct gpu_time *gpu, const struct gap_part *part)
 	}
 }
 
-/* Up to there it was what the newest mark says. */
-static void set_mark(struct gpu_time *gpu, uint64_t time)
+/* Since the newest mark it was busy and, for reasons of a group, idle for so long. */
+static void set_mark(struct gpu_time *gpu, uint64_t time, uint64_t busy_ns, enum idle_group group,
+		     uint64_t idle_ns)
 {
+	struct gpu_mark *next;
 	size_t kept = 0;
 
 	if (gpu->mark_count == GPU_MARKS) {
@@ -159,15 +161,17 @@ static void set_mark(struct gpu_time *gpu, uint64_t time)
 			GPU_MARKS / 2 * sizeof(*gpu->marks));
 		gpu->mark_count = kept + GPU_MARKS / 2;
 	}
-	gpu->mark.time = time;
-	gpu->marks[gpu->mark_count++] = gpu->mark;
+	next = &gpu->marks[gpu->mark_count++];
+	next->time = time;
+	next->busy_ns = next[-1].busy_ns + busy_ns;
+	for (unsigned i = 0; i < IDLE_GROUPS; i++)
+		next->idle_ns[i] = next[-1].idle_ns[i] + (i == group ? idle_ns : 0);
 }
 
 static void mark_idle(struct gpu_time *gpu, enum idle_cause cause, uint64_t ns)
 {
 	gpu->idle_ns += ns;
-	gpu->mark.idle_ns[idle_group_of(cause)] += ns;
-	set_mark(gpu, gpu->mark.time + ns);
+	set_mark(gpu, gpu->marks[gpu->mark_count - 1].time + ns, 0, idle_group_of(cause), ns);
 }
 
 static void add(struct gpu_time *gpu, enum idle_cause cause, const struct host_thread *thread,
@@ -465,11 +469,8 @@ static void tell_earlier(struct gpu_time *gpu, uint64_t begin, uint64_t end)
 	const uint64_t idle = gpu->first > end ? gpu->first - end : 0;
 
 	begin_gap(gpu, end, gpu->first);
-	const struct gpu_mark mark = gpu->mark;
-
 	add(gpu, IDLE_UNKNOWN, NULL, NULL, idle);
-	gpu->mark = mark; /* steps know nothing of it */
-	gpu->mark_count -= idle != 0;
+	gpu->mark_count -= idle != 0; /* steps know nothing of it */
 	if (idle)
 		keep_gap(&gpu->gaps, &gpu->gap);
 	gpu->chunks[0].idle_ns += idle;
@@ -548,7 +549,8 @@ static void tell(struct gpu_time *gpu, const struct gpu_work *work)
 	uint64_t idle = 0;
 
 	if (!gpu->told) {
-		gpu->told = gpu->busy_since = gpu->mark.time = work->begin;
+		gpu->told = gpu->busy_since = work->begin;
+		gpu->marks[gpu->mark_count++].time = work->begin;
 	} else if (work->begin > gpu->told) {
 		tell_gap(gpu, work, &gpu->window[work->first]);
 		idle = work->begin - gpu->told;
@@ -564,8 +566,7 @@ static void tell(struct gpu_time *gpu, const struct gpu_work *work)
 	const uint64_t busy = add_union(&gpu->told, work->begin, work->end);
 
 	gpu->busy_ns += busy;
-	gpu->mark.busy_ns += busy;
-	set_mark(gpu, gpu->told);
+	set_mark(gpu, gpu->told, busy, 0, 0);
 	add_to_chunk(gpu, idle);
 	path_add(gpu, work);
 }

@@ -152,9 +152,8 @@ struct gpu_time {
 	struct path path;
 	struct idle_rows *onto; /* a path that is being told, instead of the gap: */
 	struct gap gap;         /* the one that is being explained */
-	/* In order, one behind each stretch of one kind; older ones are rarer. */
+	/* In order, one behind each stretch of one kind; older ones are rarer. The first is where all begins. */
 	struct gpu_mark marks[GPU_MARKS];
-	struct gpu_mark mark; /* the newest */
 	size_t mark_count;
 	size_t steps_done; /* of host_time.steps */
 	bool out_of_memory;

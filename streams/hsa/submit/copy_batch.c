@@ -188,7 +188,8 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, bool w
 	return begun;
 }
 
-static uint32_t begin_batch(const void *ops, uint32_t count, bool waits, struct copy_slot **slots)
+static uint32_t begin_batch(const void *ops, uint32_t count, uint32_t dep_count,
+			    const hsa_signal_t *deps, struct copy_slot **slots)
 {
 	size_t stride;
 
@@ -196,7 +197,7 @@ static uint32_t begin_batch(const void *ops, uint32_t count, bool waits, struct 
 		return 0;
 	stride = op_stride(ops, count);
 	if (stride)
-		return begin_all(ops, stride, count, waits, slots);
+		return begin_all(ops, stride, count, signals_waiting(deps, dep_count), slots);
 	rtl_stream_count_missed(interceptor.copies, "batch: not described as we know it", count);
 	return 0;
 }
@@ -205,7 +206,7 @@ hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps)
 {
 	struct copy_slot *slots[SLOTS_AT_ONCE];
-	const uint32_t begun = begin_batch(ops, op_count, signals_waiting(deps, dep_count), slots);
+	const uint32_t begun = begin_batch(ops, op_count, dep_count, deps, slots);
 	const hsa_status_t status =
 		interceptor.hsa.async_batch_copy(ops, op_count, dep_count, deps);
 

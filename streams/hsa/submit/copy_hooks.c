@@ -30,9 +30,12 @@ static hsa_status_t ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t s
 }
 
 static struct copy_slot *linear_begin(void *dst, hsa_agent_t dst_agent, const void *src,
-				      hsa_agent_t src_agent, size_t size, uint32_t engine,
-				      bool waits, hsa_signal_t completion)
+				      hsa_agent_t src_agent, size_t size, uint32_t dep_count,
+				      const hsa_signal_t *deps, hsa_signal_t completion,
+				      uint32_t engine)
 {
+	if (!traced(size, completion))
+		return NULL;
 	const struct copy_request request = {.src = (uintptr_t)src,
 					     .dst = (uintptr_t)dst,
 					     .bytes = size,
@@ -41,17 +44,17 @@ static struct copy_slot *linear_begin(void *dst, hsa_agent_t dst_agent, const vo
 					     .engine = engine,
 					     .parts = 1,
 					     .function = RTL_HSA_COPY_LINEAR,
-					     .waits = waits};
+					     .waits = signals_waiting(deps, dep_count)};
 
-	return traced(size, completion) ? copies_begin(&request, completion.handle) : NULL;
+	return copies_begin(&request, completion.handle);
 }
 
 static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
 			       hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
-	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, 0,
-					      signals_waiting(deps, dep_count), completion);
+	struct copy_slot *slot =
+		linear_begin(dst, dst_agent, src, src_agent, size, dep_count, deps, completion, 0);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count,
@@ -63,8 +66,8 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 const hsa_signal_t *deps, hsa_signal_t completion,
 					 uint32_t engine, bool force_sdma)
 {
-	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, engine,
-					      signals_waiting(deps, dep_count), completion);
+	struct copy_slot *slot = linear_begin(dst, dst_agent, src, src_agent, size, dep_count, deps,
+					      completion, engine);
 
 	return ended(slot, size,
 		     interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
