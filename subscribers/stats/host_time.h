@@ -14,15 +14,14 @@
 /* The first of things in order whose time is later; count: none. `times` is in the first of them. */
 static inline size_t first_later(const uint64_t *times, size_t count, size_t bytes, uint64_t time)
 {
-	size_t low = 0, high = count;
+	size_t low = 0;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
+	while (count) { /* without branches that cannot be foreseen */
+		const size_t half = count / 2, at = (low + half) * bytes;
+		const bool is_later = *(const uint64_t *)((const char *)times + at) > time;
 
-		if (*(const uint64_t *)((const char *)times + middle * bytes) > time)
-			high = middle;
-		else
-			low = middle + 1;
+		low = is_later ? low : low + half + 1;
+		count = is_later ? half : count - half - 1;
 	}
 	return low;
 }
